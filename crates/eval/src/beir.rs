@@ -193,6 +193,16 @@ impl<T: Identified + DeserializeOwned, R: BufRead> Records<T, R> {
 }
 
 /// What has an id of its own: a passage or a query.
+///
+/// ```
+/// use cornu_eval::beir::{Identified, corpus_from};
+///
+/// let lines = r#"{"_id": "7", "text": "A horn."}"#;
+/// let ids: Result<Vec<_>, _> =
+///     corpus_from(lines.as_bytes(), "corpus.jsonl").map(|p| p.map(|p| p.id().to_owned())).collect();
+/// assert_eq!(ids?, ["7"]);
+/// # Ok::<(), cornu_eval::ReadError>(())
+/// ```
 pub trait Identified: sealed::Sealed {
     /// The id.
     fn id(&self) -> &str;

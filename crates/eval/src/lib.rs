@@ -64,3 +64,8 @@ pub mod significance;
 mod read;
 
 pub use read::ReadError;
+
+/// The examples of README.md, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -187,7 +187,7 @@ fn dcg(grades: &[u8], gain: Gain) -> f64 {
         .iter()
         .enumerate()
         .map(|(index, &grade)| gain.of(grade) / libm::log2(as_f64(index + 2)))
-        .sum()
+        .fold(0.0, |sum, term| sum + term) // sum() of nothing is -0.0
 }
 
 /// a / b, and 0 for b = 0 (only at k = 0).

@@ -53,6 +53,16 @@ impl Default for Bootstrap {
 }
 
 /// What is known of the values beforehand.
+///
+/// ```
+/// use cornu_eval::significance::{Bootstrap, Method, Scale};
+///
+/// let bootstrap = Bootstrap { scale: Scale::Rate, ..Bootstrap::default() };
+/// let interval = bootstrap.mean(&[1.0; 17])?;
+/// assert_eq!(interval.method, Method::ClopperPearson);
+/// assert!(interval.bounds.is_some_and(|(lo, hi)| lo > 0.80 && lo < 0.81 && hi == 1.0));
+/// # Ok::<(), cornu_eval::significance::StatError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Nothing.
@@ -90,7 +100,7 @@ impl Bootstrap {
     /// The interval of the mean of `values`. O(resamples · n) time, O(resamples) memory.
     ///
     /// # Errors
-    /// [`StatError::NoValues`], [`StatError::NotFinite`], [`StatError::NotARate`] on
+    /// [`StatError::NoValues`], [`StatError::NotFinite`], [`StatError::TooLarge`], [`StatError::NotARate`] on
     /// [`Scale::Rate`], [`StatError::Setting`].
     pub fn mean(&self, values: &[f64]) -> Result<Interval, StatError> {
         self.check(values)?;

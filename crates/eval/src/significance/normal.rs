@@ -28,7 +28,7 @@ pub(super) fn quantile(p: f64) -> f64 {
     for _ in 0..2_000 {
         let step = (cdf(-distance) - p) / density(distance);
         let next = distance + step;
-        if !(next > distance) {
+        if next <= distance || next.is_nan() {
             break;
         }
         distance = next;

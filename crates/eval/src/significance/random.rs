@@ -55,7 +55,7 @@ fn split_mix(state: &mut u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The same words as numpy's PCG64 in the same state (`random.words` in tests/data).
+    /// The same words as numpy's PCG64 in the same state (tests/data/make_oracles.py).
     #[test]
     fn words_are_those_of_pcg64() {
         let oracle: serde_json::Value =

@@ -64,7 +64,7 @@ impl Randomization {
     ///
     /// # Errors
     /// [`StatError::UnequalLengths`], [`StatError::NoValues`], [`StatError::NotFinite`],
-    /// [`StatError::Setting`].
+    /// [`StatError::TooLarge`], [`StatError::Setting`].
     pub fn test(&self, a: &[f64], b: &[f64]) -> Result<RandomizationTest, StatError> {
         let differences = differences(a, b)?;
         if differences.is_empty() {
