@@ -5,6 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
+use crate::jobs::bench_tables::{self, BenchTablesArgs};
+use crate::jobs::test::{self, TestArgs};
+use crate::jobs::with_torch::{self, WithTorchArgs};
 use crate::progress::{Mode, Progress};
 use crate::setup::cache::Cache;
 use crate::setup::manifest::Manifest;
@@ -23,6 +26,9 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Setup(SetupArgs),
+    Test(TestArgs),
+    BenchTables(BenchTablesArgs),
+    WithTorch(WithTorchArgs),
 }
 
 /// Fetch libtorch and the model weights into the user's cache.
@@ -117,6 +123,9 @@ fn run(cli: Cli) -> Result<ExitCode> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        Command::Test(args) => test::run(&args),
+        Command::BenchTables(args) => bench_tables::run(&args),
+        Command::WithTorch(args) => with_torch::run(&args),
     }
 }
 

@@ -27,7 +27,9 @@
 )]
 
 pub mod cli;
+pub mod jobs;
 pub mod progress;
 pub mod setup;
+pub mod workspace;
 
 pub use cli::main;
