@@ -14,6 +14,7 @@ use crate::setup::manifest::Manifest;
 use crate::setup::models::{Own, parse_named};
 use crate::setup::report::Missing;
 use crate::setup::{Options, Prepared, Setup};
+use crate::tidy::{self, TidyArgs};
 
 /// The workspace's own commands.
 #[derive(Debug, Parser)]
@@ -29,6 +30,7 @@ enum Command {
     Test(TestArgs),
     BenchTables(BenchTablesArgs),
     WithTorch(WithTorchArgs),
+    Tidy(TidyArgs),
 }
 
 /// Fetch libtorch and the model weights into the user's cache.
@@ -126,6 +128,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Test(args) => test::run(&args),
         Command::BenchTables(args) => bench_tables::run(&args),
         Command::WithTorch(args) => with_torch::run(&args),
+        Command::Tidy(args) => tidy::run(&args),
     }
 }
 

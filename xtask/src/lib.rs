@@ -30,6 +30,7 @@ pub mod cli;
 pub mod jobs;
 pub mod progress;
 pub mod setup;
+pub mod tidy;
 pub mod workspace;
 
 pub use cli::main;
