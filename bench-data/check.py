@@ -73,6 +73,16 @@ def headings(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def check_tables(name: str, text: str) -> None:
+    """Rows of one table must have as many cells as its header."""
+    width = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = line.count("|") if line.startswith("|") else 0
+        if cells and width and cells != width:
+            problem(f"{name}:{number}", f"a table row with {cells - 1} cells, its header has {width - 1}")
+        width = (width or cells) if cells else 0
+
+
 def check_corpus() -> dict[str, str]:
     with open(ROOT / "corpus.toml", "rb") as file:
         listed = tomllib.load(file)["document"]
@@ -97,6 +107,7 @@ def check_corpus() -> dict[str, str]:
                 problem(name, f"heading {title!r} jumps from level {above} to {level}")
         if found and found[0][1] != entry["title"] and entry["title"] not in documents[name]:
             problem("corpus.toml", f"the title of {name} is not its heading")
+        check_tables(name, documents[name])
         for label in set(re.findall(r"(?<!^)\[\^(\w+)\]", documents[name], re.M)):
             if f"\n[^{label}]: " not in documents[name]:
                 problem(name, f"footnote {label} has no definition")
