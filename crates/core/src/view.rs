@@ -1,0 +1,144 @@
+//! What one principal sees of one state of an index.
+
+use std::fmt;
+
+use roaring::RoaringBitmap;
+
+use crate::acl::{Acl, Principal};
+use crate::id::{ContentHash, DocId};
+
+/// One document of an index, as [`View::resolve`] needs it.
+///
+/// See [`View`] for an example.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewEntry<'a> {
+    /// The index's own number for the document. It never leaves the index.
+    pub ordinal: u32,
+    /// The document's name.
+    pub id: &'a DocId,
+    /// What the document holds.
+    pub content: &'a ContentHash,
+    /// Who may see it.
+    pub acl: &'a Acl,
+}
+
+/// What one principal sees of one state of an index: the documents, and a digest of them.
+///
+/// Every search takes a view; there is no call without. Whatever depends on the collection (idf,
+/// average length, a normalisation's extremes) is computed within the view, and may be cached by
+/// [`digest`](Self::digest): two views with the same digest see the same documents with the same
+/// contents, whatever else their indexes hold.
+///
+/// ```
+/// use cornu_core::{Acl, ContentHash, DocId, Principal, View, ViewEntry};
+///
+/// let id = DocId::new("a.md")?;
+/// let content = ContentHash::of(b"a");
+/// let acl = Acl::public();
+/// let entry = ViewEntry { ordinal: 3, id: &id, content: &content, acl: &acl };
+/// let view = View::resolve(&Principal::public(), 1, [entry]);
+/// assert_eq!(view.ordinals().collect::<Vec<_>>(), [3]);
+/// assert!(View::resolve(&Principal::new(["hr"])?, 1, [entry]).is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct View {
+    principal: Principal,
+    epoch: u64,
+    visible: RoaringBitmap,
+    digest: [u8; 32],
+}
+
+impl View {
+    /// Keeps the entries that admit the principal. O(n log n) time for n visible documents, a few
+    /// bits a document.
+    ///
+    /// `epoch` is the state of the index that the entries were read from; the index compares it,
+    /// nobody else does. The digest depends neither on it nor on ordinals nor on hidden entries.
+    #[must_use]
+    pub fn resolve<'a>(
+        principal: &Principal,
+        epoch: u64,
+        entries: impl IntoIterator<Item = ViewEntry<'a>>,
+    ) -> Self {
+        let mut seen: Vec<(&DocId, &ContentHash)> = Vec::new();
+        let mut visible = RoaringBitmap::new();
+        for entry in entries {
+            if entry.acl.admits(principal) {
+                visible.insert(entry.ordinal);
+                seen.push((entry.id, entry.content));
+            }
+        }
+        seen.sort_unstable();
+        let mut hasher = blake3::Hasher::new_derive_key("cornu view v1");
+        for (id, content) in seen {
+            hasher.update(&(id.as_str().len() as u64).to_le_bytes());
+            hasher.update(id.as_str().as_bytes());
+            hasher.update(content.as_bytes());
+        }
+        let digest = *hasher.finalize().as_bytes();
+        Self {
+            principal: principal.clone(),
+            epoch,
+            visible,
+            digest,
+        }
+    }
+
+    /// Who sees.
+    #[must_use]
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// The state of the index that the view was read from.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Whether the document with this ordinal is seen. O(log n).
+    #[must_use]
+    pub fn contains(&self, ordinal: u32) -> bool {
+        self.visible.contains(ordinal)
+    }
+
+    /// The ordinals of the documents that are seen, ascending.
+    pub fn ordinals(&self) -> impl Iterator<Item = u32> {
+        self.visible.iter()
+    }
+
+    /// Number of documents that are seen.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.visible.len()
+    }
+
+    /// Whether nothing is seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.visible.is_empty()
+    }
+
+    /// blake3 over the names and content hashes of the documents that are seen, in order of name.
+    #[must_use]
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest: String = self
+            .digest
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        f.debug_struct("View")
+            .field("principal", &self.principal)
+            .field("documents", &self.visible.len())
+            .field("digest", &digest)
+            .finish_non_exhaustive()
+    }
+}
