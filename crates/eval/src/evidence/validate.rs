@@ -182,7 +182,6 @@ impl Record {
     }
 
     fn validate_privacy(&self) -> Result<(), Invalid> {
-        const FOLDERS: [&str; 4] = ["/home/", "/Users/", "/root/", "\\Users\\"];
         let reasons = self
             .rows
             .iter()
@@ -206,7 +205,7 @@ impl Record {
                     .map(|text| ("gate_reason", text)),
             );
         for (field, text) in texts {
-            if FOLDERS.iter().any(|folder| text.contains(folder)) {
+            if names_a_user_folder(text) {
                 return Err(Invalid::PersonalPath {
                     field,
                     value: text.clone(),
@@ -302,6 +301,15 @@ fn validate_measure(place: &str, metric: &str, measure: &Measure) -> Result<(), 
         });
     }
     Ok(())
+}
+
+/// Whether a text holds the folder of a user on Linux, macOS or Windows.
+fn names_a_user_folder(text: &str) -> bool {
+    let folders = ["home", "Users", "root"];
+    let holds = |folder: &str, mark: char| text.contains(&format!("{mark}{folder}{mark}"));
+    folders
+        .iter()
+        .any(|folder| holds(folder, '/') || holds(folder, '\\'))
 }
 
 fn name(field: &'static str, value: &str) -> Result<(), Invalid> {

@@ -264,6 +264,15 @@ mod tests {
         assert!((at(0.25) - 1.75).abs() < 1e-12);
     }
 
+    #[test]
+    fn a_mean_past_all_resamples_keeps_a_finite_bias() {
+        let means = [0.2, 0.3, 0.4];
+        let edge = normal::quantile(0.5 / 3.0);
+        for (mean, expected) in [(0.1, edge), (0.3, 0.0), (0.5, -edge)] {
+            assert!((bias_correction(mean, &means, 0.0) - expected).abs() < 1e-12);
+        }
+    }
+
     /// scipy's own probabilities for the resamples that the same generator gives in numpy.
     #[test]
     fn bca_parts_are_scipys() {

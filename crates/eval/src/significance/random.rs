@@ -71,6 +71,17 @@ mod tests {
         }
     }
 
+    /// Without rejection, every third of 3·2^62 integers would come twice as often as the others.
+    #[test]
+    fn below_has_no_favourites() {
+        let mut draws = Draws::new(1, Purpose::Resample);
+        let thirds = (0..3_000)
+            .filter(|_| draws.below(3 << 62).is_multiple_of(3))
+            .count();
+        // 1,000 expected, standard deviation 26; 1,500 without rejection.
+        assert!(thirds.abs_diff(1_000) < 130, "{thirds}");
+    }
+
     #[test]
     fn below_is_uniform_enough() {
         let mut draws = Draws::new(1, Purpose::Resample);

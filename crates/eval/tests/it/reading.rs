@@ -1,6 +1,9 @@
 //! Readers: what they take, and what they say of the rest.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
+use std::path::Path;
 
 use cornu_eval::ReadError;
 use cornu_eval::beir::{
@@ -200,13 +203,54 @@ proptest! {
     }
 }
 
+/// Says so past the capture of test output.
+fn skipped(why: &str) {
+    let mut stderr = std::io::stderr(); // eprintln! would be captured
+    writeln!(stderr, "{why}").unwrap();
+}
+
+/// The project's own question sets: every piece of evidence is in the documents as they stand.
+#[test]
+fn own_question_sets_are_read_and_their_evidence_is_found() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench-data");
+    if !folder.is_dir() {
+        skipped("SKIPPED own_question_sets…: bench-data is not beside this crate");
+        return;
+    }
+    let mut documents = BTreeMap::new();
+    for entry in fs::read_dir(folder.join("corpus")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        documents.insert(name, fs::read_to_string(path).unwrap());
+    }
+    let whole: Vec<(&str, &str)> = documents
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    for (set, answerable, unanswerable) in [("questions-20", 17, 3), ("questions-ext", 220, 80)] {
+        let questions = questions::read(&folder.join(set).with_extension("jsonl")).unwrap();
+        let (with, without): (Vec<_>, Vec<_>) = questions.iter().partition(|q| q.is_answerable());
+        assert!(
+            with.len() >= answerable && without.len() >= unanswerable,
+            "{set}"
+        );
+        for question in with {
+            let ranks = Ranks::find(&question.evidence, &whole);
+            assert_eq!(
+                ranks.recall(whole.len()),
+                Some(1.0),
+                "{}: {ranks:?}",
+                question.id
+            );
+        }
+    }
+}
+
 /// The public sets, where they are.
 #[test]
 fn public_sets_are_read() {
     let Ok(data) = std::env::var("CORNU_DATA") else {
-        eprintln!(
-            "SKIPPED public_sets_are_read: CORNU_DATA does not name the folder of public sets"
-        );
+        skipped("SKIPPED public_sets_are_read: CORNU_DATA does not name the folder of public sets");
         return;
     };
     let mut sets = 0;

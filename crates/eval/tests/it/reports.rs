@@ -83,6 +83,17 @@ fn bold_is_for_all_that_read_the_same() {
 }
 
 #[test]
+fn a_cell_stays_a_cell() {
+    let mut record = record();
+    record.rows[2] = Row::gated("bench-data", "gemini", "a | b\nc");
+    let table = render(&[record], &spec()).unwrap();
+    assert!(
+        table.contains("| gemini | not measured: a \\| b c | – |"),
+        "{table}"
+    );
+}
+
+#[test]
 fn a_gated_record_is_words_alone() {
     let gated = Record::gated("embedding", record().environment, "no weights");
     let gated = Record {

@@ -171,6 +171,15 @@ fn values_without_spread_follow_the_stated_rules() {
     assert_eq!((test.p, test.differing), (1.0, 0));
 }
 
+/// 0.1 + 0.1 + 0.1 - 0.1 is 0.2 on paper and a little more in binary; the patterns tie all the same.
+#[test]
+fn sums_that_are_equal_on_paper_tie() {
+    let test = Randomization::default()
+        .test(&[0.1, 0.1, 0.1, 0.0], &[0.0, 0.0, 0.0, 0.1])
+        .unwrap();
+    assert_eq!(test.p, 10.0 / 16.0); // all but the 6 patterns of two and two
+}
+
 #[test]
 fn twenty_pairs_are_enumerated() {
     let a = [1.0; 20];
