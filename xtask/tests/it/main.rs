@@ -1,5 +1,11 @@
 //! Tests of the program as a whole, without a network: a made-up index, hub and workspace.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
 
 mod archive;
 mod ci;
