@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -15,6 +16,7 @@ use crate::setup::models::{Own, parse_named};
 use crate::setup::report::Missing;
 use crate::setup::{Options, Prepared, Setup};
 use crate::tidy::{self, TidyArgs};
+use crate::workspace::{Package, Workspace};
 
 /// The workspace's own commands.
 #[derive(Debug, Parser)]
@@ -31,6 +33,9 @@ enum Command {
     BenchTables(BenchTablesArgs),
     WithTorch(WithTorchArgs),
     Tidy(TidyArgs),
+    /// The library packages below crates/, one a line
+    #[command(hide = true)]
+    ListLibraries,
 }
 
 /// Fetch libtorch and the model weights into the user's cache.
@@ -77,7 +82,10 @@ pub struct Common {
     pub quiet: bool,
     /// Take a model from a directory of your own (repeatable)
     #[arg(long = "model", value_name = "NAME=DIR", value_parser = parse_named)]
-    pub models: Vec<(String, std::path::PathBuf)>,
+    pub models: Vec<(String, PathBuf)>,
+    /// Other pins than the built-in ones, for tests
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub pins: Option<PathBuf>,
 }
 
 const ENVIRONMENT: &str = "\
@@ -129,6 +137,15 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::BenchTables(args) => bench_tables::run(&args),
         Command::WithTorch(args) => with_torch::run(&args),
         Command::Tidy(args) => tidy::run(&args),
+        Command::ListLibraries => {
+            let workspace = Workspace::here()?;
+            let crates = workspace.root.join("crates");
+            let inside = |p: &&Package| p.is_library() && p.dir().starts_with(&crates);
+            for package in workspace.packages.iter().filter(inside) {
+                println!("{}", package.name);
+            }
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -163,7 +180,10 @@ impl Common {
 /// # Errors
 /// See [`Setup::run`].
 pub fn prepare(common: &Common, options: &Options) -> Result<Prepared> {
-    let manifest = Manifest::embedded()?;
+    let manifest = match &common.pins {
+        Some(path) => Manifest::parse(&std::fs::read_to_string(path)?)?,
+        None => Manifest::embedded()?,
+    };
     let cache = Cache::from_env()?;
     let progress = common.progress();
     Setup {

@@ -55,6 +55,13 @@ impl Python {
         )
     }
 
+    /// A Python that the caller knows.
+    pub fn at(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+        }
+    }
+
     /// A command that runs this Python, with no input.
     #[must_use]
     pub fn command(&self) -> Command {

@@ -30,8 +30,9 @@ use crate::workspace::Workspace;
 
 /// Check the rules of the workspace.
 ///
-/// Every finding names the file and line, the rule, the reason and the remedy. Exit code 1 if
-/// there is one.
+/// Every finding names the file and line, the rule, the reason and the remedy. A line that must
+/// be as it is carries, on it or above it, a comment `tidy: allow(RULE): REASON`. Exit code 1 if
+/// there is a finding.
 #[derive(Debug, Args)]
 pub struct TidyArgs {
     /// Findings as JSON on stdout
@@ -185,8 +186,24 @@ impl Tree {
         {
             findings.extend((rule.check)(self).with_context(|| format!("rule {}", rule.name))?);
         }
+        findings.retain(|finding| !self.allows(finding));
         findings.sort();
         Ok(findings)
+    }
+
+    /// Whether the finding's line or the one above it says `tidy: allow(RULE): REASON`.
+    fn allows(&self, finding: &Finding) -> bool {
+        let Some(text) = self.text(&finding.path) else {
+            return false;
+        };
+        let mark = format!("tidy: allow({}):", finding.rule);
+        let lines = text
+            .lines()
+            .skip(finding.line.saturating_sub(2))
+            .take(2.min(finding.line));
+        lines
+            .filter_map(|l| l.split_once(&mark))
+            .any(|(_, reason)| !reason.trim().is_empty())
     }
 }
 
