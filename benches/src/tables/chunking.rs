@@ -279,7 +279,7 @@ fn quality(
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             Measure::exact(mean, "tokens", values.len() as u64)
         } else {
-            Measure::of_interval(&super::rate(&bootstrap, values)?, "rate")
+            Measure::of_interval(&super::rate(&bootstrap, values)?, "fraction")
         };
         row.metrics.insert((*name).to_owned(), measure);
     }
@@ -309,8 +309,8 @@ fn shape(row: &mut Row, chunked: &Chunked<'_>, counter: &dyn TokenCounter) {
         words += boundaries.within_word;
     }
     let share = |part: usize| part as f64 / inner.max(1) as f64;
-    put("boundary_break_rate", Measure::exact(share(broken), "rate", inner as u64));
-    put("word_cut_rate", Measure::exact(share(words), "rate", inner as u64));
+    put("boundary_break_rate", Measure::exact(share(broken), "fraction", inner as u64));
+    put("word_cut_rate", Measure::exact(share(words), "fraction", inner as u64));
 }
 
 /// For each piece of evidence that is shown: how much of its section the context with it shows.

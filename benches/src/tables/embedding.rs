@@ -16,10 +16,11 @@ use crate::table::{Bench, Part, Table};
 use crate::timing;
 
 const HASH: &str = "hash";
+/// Those that setup can bring, under the names of their folders. The first two are carried by
+/// packages that setup pins: the same bytes on every machine.
 const LOCAL: [&str; 4] =
     ["all-MiniLM-L6-v2", "multilingual-e5-small-q4", "bge-small-zh-v1.5", "bge-small-en-v1.5"];
-/// Carried by packages that setup pins: the same bytes on every machine.
-const PINNED: [&str; 2] = ["all-MiniLM-L6-v2", "multilingual-e5-small-q4"];
+const PINNED: usize = 2;
 const REMOTE: [(&str, &str); 2] = [
     ("gemini-embedding-001", "a remote provider: measuring it would send texts to another machine"),
     ("openai-compatible", "a remote provider: measuring it would send texts to another machine"),
@@ -81,13 +82,14 @@ impl Table for Embedding {
             let dataset = format!("synonyms-{lang}");
             let hash = HashEmbeddingProvider::default();
             rows.push(bench.row(&dataset, HASH, || quality(bench, &dataset, HASH, &hash, &groups))?);
-            let names = if bench.part == Part::Full { &LOCAL[..] } else { &PINNED[..] };
+            let names = if bench.part == Part::Full { &LOCAL[..] } else { &LOCAL[..PINNED] };
             for name in names {
-                rows.push(bench.row(&dataset, name, || match bench.models.open(name)? {
+                let system = name.to_lowercase();
+                rows.push(bench.row(&dataset, &system, || match bench.models.open(name)? {
                     Access::Open(model) => {
-                        quality(bench, &dataset, name, model.provider.as_ref(), &groups)
+                        quality(bench, &dataset, &system, model.provider.as_ref(), &groups)
                     }
-                    Access::Gated(reason) => Ok(Row::gated(&dataset, *name, reason)),
+                    Access::Gated(reason) => Ok(Row::gated(&dataset, &system, reason)),
                 })?);
             }
             if bench.part == Part::Full {
@@ -98,7 +100,7 @@ impl Table for Embedding {
             timed.push((HASH.to_owned(), Box::new(HashEmbeddingProvider::default())));
             for name in LOCAL {
                 if let Access::Open(model) = bench.models.open(name)? {
-                    timed.push((name.to_owned(), model.provider));
+                    timed.push((name.to_lowercase(), model.provider));
                 }
             }
             time(bench, &timed, &mut rows)?;
@@ -161,8 +163,8 @@ fn quality(
     let mut put = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
     put("dimensions", Measure::exact(provider.dimension() as f64, "count", 1));
     put("norm_error", Measure::exact(norm_error, "l2", (passages.len() + found.len()) as u64));
-    put("synonym_top1", Measure::of_interval(&super::rate(&bootstrap, &found)?, "rate"));
-    put("synonym_agreement", Measure::of_interval(&super::rate(&bootstrap, &agreed)?, "rate"));
+    put("synonym_top1", Measure::of_interval(&super::rate(&bootstrap, &found)?, "fraction"));
+    put("synonym_agreement", Measure::of_interval(&super::rate(&bootstrap, &agreed)?, "fraction"));
     Ok(row)
 }
 
