@@ -35,7 +35,7 @@
 //!
 //! # Features
 //!
-//! - `testing`: [`testing`]: a local server that misbehaves on request, for tests of what is
+//! - `testing`: the module `testing`, a local server that misbehaves on request, for tests of what is
 //!   built on this crate.
 
 pub mod client;
