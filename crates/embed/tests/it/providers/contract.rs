@@ -1,5 +1,6 @@
 //! What holds for every provider, behind the trait.
 
+use cornu_core::testing::conformance::{EmbedderOptions, check_embedder};
 use cornu_core::{EmbeddingProvider, normalise_rows};
 use cornu_embed::{
     GeminiEmbeddingProvider, GeminiOptions, HashEmbeddingProvider, OpenAiEmbeddingProvider,
@@ -22,6 +23,16 @@ fn all(server: &Server) -> Vec<(Box<dyn EmbeddingProvider>, usize)> {
 fn norm(vector: impl IntoIterator<Item = f32>) -> f64 {
     let squares = vector.into_iter().map(|x| f64::from(x) * f64::from(x));
     squares.sum::<f64>().sqrt()
+}
+
+#[test]
+fn every_provider_passes_the_conformance_suite() {
+    let server = embedding_server();
+    for (provider, _) in all(&server) {
+        let report = check_embedder(provider.as_ref(), &EmbedderOptions::default())
+            .unwrap_or_else(|violation| panic!("{}: {violation}", provider.fingerprint()));
+        assert!(report.rules().all(|(_, count)| count > 0));
+    }
 }
 
 #[test]
