@@ -18,10 +18,13 @@ const LONGEST: usize = 128;
 /// `_`, at case changes and between letters and digits.
 pub(super) fn parts(word: &str) -> Vec<Part> {
     let mut out = Vec::new();
-    let simple = |byte: u8| byte.is_ascii_lowercase();
-    let rest = word.as_bytes().get(1..).unwrap_or_default();
-    if word.len() > LONGEST || (word.is_ascii() && rest.iter().copied().all(simple)) {
-        return out; // data, or a plain word such as `gradient` or `Then`
+    let mut bytes = word.bytes();
+    let plain = bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic())
+        && bytes.all(|byte| byte.is_ascii_lowercase());
+    if plain || word.len() > LONGEST {
+        return out; // a plain word such as `gradient` or `Then`, or data
     }
     let chars: Vec<Char> = word.char_indices().map(Char::new).collect();
     let components = components(&chars);

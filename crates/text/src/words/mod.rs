@@ -33,7 +33,7 @@ const RULES: u32 = 1;
 /// ```
 /// use cornu_text::Tokenizer;
 ///
-/// let text = "调用 ＺＥＲＯ_grad";
+/// let text = "调 ＺＥＲＯ_grad";
 /// let token = &Tokenizer::new().tokens(text)[1];
 /// assert_eq!(token.text, "zero_grad");
 /// assert_eq!(token.span.slice(text), Some("ＺＥＲＯ_grad"));
