@@ -1,12 +1,14 @@
 //! Chunking strategies: how they cut, what is found, and how much of its argument is shown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use cornu_chunk::markdown::Outline;
+use cornu_chunk::metrics::{BoundaryBreaks, boundary_breaks, context_completeness, evidence_unit};
 use cornu_chunk::{
     Chunker, FixedWindow, FixedWindowOptions, ParentChild, ParentChildOptions, SentencePacked,
-    SentencePackedOptions,
+    SentencePackedOptions, expand,
 };
 use cornu_core::{Chunk, ChunkId, Document, Ranking, TokenCounter};
 use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
@@ -54,7 +56,7 @@ impl Table for Chunking {
             Column::new("parent tokens", "mean_parent_tokens", Format::Fixed(1)).with_printed(),
             Column::new("boundary break rate", "boundary_break_rate", Format::Percent(1))
                 .with_printed(),
-            Column::new("words cut", "word_cut_rate", Format::Percent(1)),
+            Column::new("words cut", "word_break_rate", Format::Percent(1)),
             Column::new("recall@1", "recall@1", Format::Fixed(3)).with_interval().with_printed(),
             Column::new("recall@5", "recall@5", Format::Fixed(3)).with_interval().with_printed(),
             Column::new("context completeness", "context_completeness", Format::Fixed(3))
@@ -131,8 +133,8 @@ impl Table for Chunking {
                         queries = Some(Queries::embed(&model, questions)?);
                     }
                     let queries = queries.as_ref().context("just embedded")?;
-                    let chunker = strategy(system, &model.counter);
-                    quality(bench, (*dataset, system), &chunker, documents, queries, &model)
+                    let chunker = strategy(system, &model.counter)?;
+                    quality(bench, (*dataset, system), &*chunker, documents, queries, &model)
                 })?);
             }
             if bench.part == Part::Full {
@@ -161,19 +163,14 @@ impl Table for Chunking {
     }
 }
 
-/// A chunker, and whether its chunks expand to parents.
-struct Strategy {
-    chunker: Box<dyn Chunker>,
-}
-
-fn strategy(system: &str, counter: &Arc<dyn TokenCounter>) -> Strategy {
+/// Each strategy as a user gets it, sizes in the embedder's own tokens.
+fn strategy(system: &str, counter: &Arc<dyn TokenCounter>) -> Result<Box<dyn Chunker>> {
     let counter = counter.clone();
-    let chunker: Box<dyn Chunker> = match system {
+    Ok(match system {
         "fixed" => Box::new(FixedWindow::new(counter, FixedWindowOptions::default())),
         "sentence" => Box::new(SentencePacked::new(counter, SentencePackedOptions::default())),
-        _ => Box::new(ParentChild::new(counter, ParentChildOptions::default())),
-    };
-    Strategy { chunker }
+        _ => Box::new(ParentChild::new(counter, ParentChildOptions::default())?),
+    })
 }
 
 /// The answerable questions and their vectors.
@@ -195,21 +192,24 @@ impl<'a> Queries<'a> {
 
 /// The chunks of all documents.
 struct Chunked<'a> {
-    documents: BTreeMap<&'a str, &'a Document>,
+    documents: BTreeMap<&'a str, (&'a Document, Outline)>,
     chunks: BTreeMap<ChunkId, Chunk>,
     /// Per document, its indexed chunks, in order.
     indexed: Vec<(&'a Document, Vec<Chunk>)>,
 }
 
 impl<'a> Chunked<'a> {
-    fn new(strategy: &Strategy, documents: &[&'a Document]) -> Result<Self> {
+    fn new(chunker: &dyn Chunker, documents: &[&'a Document]) -> Result<Self> {
+        let outlined = documents.iter().map(|&document| {
+            (document.id().as_str(), (document, Outline::parse(document.source())))
+        });
         let mut out = Self {
-            documents: documents.iter().map(|&doc| (doc.id().as_str(), doc)).collect(),
+            documents: outlined.collect(),
             chunks: BTreeMap::new(),
             indexed: Vec::new(),
         };
         for &document in documents {
-            let chunks = strategy.chunker.chunk(document)?;
+            let chunks = chunker.chunk(document)?;
             let (indexed, parents): (Vec<Chunk>, Vec<Chunk>) =
                 chunks.into_iter().partition(|chunk| chunk.role.is_indexed());
             out.chunks.extend(indexed.iter().chain(&parents).map(|c| (c.id, c.clone())));
@@ -228,28 +228,20 @@ impl<'a> Chunked<'a> {
 
     /// What is shown, best first: the chunks, or their parents, each once.
     fn contexts(&self, ranking: &Ranking<ChunkId>) -> Result<Vec<&Chunk>> {
-        let mut seen = BTreeSet::new();
-        let mut out = Vec::new();
-        for id in ranking.ids() {
-            let chunk = self.chunks.get(id).context("a ranked chunk")?;
-            let shown = chunk.parent.unwrap_or(*id);
-            if seen.insert(shown) {
-                out.push(self.chunks.get(&shown).context("a parent")?);
-            }
-        }
-        Ok(out)
+        let expanded = expand(ranking, |id| self.chunks.get(id));
+        expanded.iter().map(|shown| self.chunks.get(&shown.id).context("a chunk of ours")).collect()
     }
 }
 
 fn quality(
     bench: &Bench<'_>,
     (dataset, system): (&str, &str),
-    strategy: &Strategy,
+    chunker: &dyn Chunker,
     documents: &[&Document],
     queries: &Queries<'_>,
     model: &Opened,
 ) -> Result<Row> {
-    let chunked = Chunked::new(strategy, documents)?;
+    let chunked = Chunked::new(chunker, documents)?;
     let ids: Vec<ChunkId> = chunked.indexed().map(|chunk| chunk.id).collect();
     let texts: Vec<&str> = chunked.indexed().map(|chunk| chunk.index_text.as_str()).collect();
     let vectors: Array2<f32> = model.provider.embed(&texts)?;
@@ -267,9 +259,7 @@ fn quality(
         let shown = &contexts[..SHOWN.min(contexts.len())];
         let tokens: usize = shown.iter().map(|chunk| model.counter.count(&chunk.text)).sum();
         put("tokens@5", Some(tokens as f64));
-        for completeness in completeness(question, shown, &chunked)? {
-            put("context_completeness", Some(completeness));
-        }
+        put("context_completeness", Some(completeness(question, shown, &chunked)?));
     }
 
     let mut row = Row::measured(dataset, system);
@@ -301,41 +291,36 @@ fn shape(row: &mut Row, chunked: &Chunked<'_>, counter: &dyn TokenCounter) {
         put("parents", Measure::exact(parents.len() as f64, "count", 1));
         put("mean_parent_tokens", Measure::exact(mean(&sizes), "tokens", parents.len() as u64));
     }
-    let (mut inner, mut broken, mut words) = (0, 0, 0);
+    let mut breaks = BoundaryBreaks::default();
     for (document, chunks) in &chunked.indexed {
-        let boundaries = cornu_chunk::metrics::boundaries(document.source(), chunks);
-        inner += boundaries.inner;
-        broken += boundaries.broken;
-        words += boundaries.within_word;
+        breaks = breaks.plus(boundary_breaks(document.source(), chunks));
     }
-    let share = |part: usize| part as f64 / inner.max(1) as f64;
-    put("boundary_break_rate", Measure::exact(share(broken), "fraction", inner as u64));
-    put("word_cut_rate", Measure::exact(share(words), "fraction", inner as u64));
+    let n = breaks.boundaries as u64;
+    put("boundary_break_rate", Measure::exact(breaks.rate(), "fraction", n));
+    put("word_break_rate", Measure::exact(breaks.word_rate(), "fraction", n));
 }
 
-/// For each piece of evidence that is shown: how much of its section the context with it shows.
-fn completeness(
-    question: &Question,
-    shown: &[&Chunk],
-    chunked: &Chunked<'_>,
-) -> Result<Vec<f64>> {
-    let mut out = Vec::new();
+/// The mean over the pieces of evidence: how much of the section that holds the piece is shown; of
+/// several places where the piece stands, the one that is shown best.
+fn completeness(question: &Question, shown: &[&Chunk], chunked: &Chunked<'_>) -> Result<f64> {
+    let mut sum = 0.0;
     for piece in &question.evidence {
-        let found = shown.iter().find_map(|chunk| {
-            let alternative = piece.iter().find(|alternative| {
-                alternative.doc == chunk.doc.as_str() && chunk.text.contains(&alternative.phrase)
-            })?;
-            Some((chunk, alternative))
-        });
-        if let Some((chunk, alternative)) = found {
-            let document = chunked.documents.get(chunk.doc.as_str()).context("its document")?;
-            let at = chunk.span.start()
-                + chunk.text.find(&alternative.phrase).context("the phrase was found")?;
-            let section = cornu_chunk::metrics::section_at(document.source(), at);
-            out.push(cornu_chunk::metrics::context_completeness(section, &[chunk.span]));
+        let mut best = 0.0_f64;
+        for alternative in piece {
+            let (document, outline) =
+                chunked.documents.get(alternative.doc.as_str()).context("the evidence's document")?;
+            let source = document.source();
+            let of_document = shown.iter().filter(|chunk| chunk.doc == *document.id());
+            let spans: Vec<_> = of_document.map(|chunk| chunk.span).collect();
+            for (at, _) in source.match_indices(&alternative.phrase) {
+                if let Some(unit) = evidence_unit(source, outline, at) {
+                    best = best.max(context_completeness(source, unit, &spans));
+                }
+            }
         }
+        sum += best;
     }
-    Ok(out)
+    Ok(sum / question.evidence.len() as f64)
 }
 
 fn pairs<'a>(contexts: &[&'a Chunk]) -> Vec<(&'a str, &'a str)> {
@@ -363,12 +348,13 @@ fn time(
 ) -> Result<()> {
     const ROUNDS: usize = 5;
     let bytes: usize = documents.iter().map(|document| document.source().len()).sum();
-    let strategies = SYSTEMS.map(|system| strategy(system, counter));
+    let chunkers =
+        SYSTEMS.iter().map(|system| strategy(system, counter)).collect::<Result<Vec<_>>>()?;
     let mut jobs: Vec<Box<dyn FnMut() -> Result<()> + '_>> = Vec::new();
-    for strategy in &strategies {
+    for chunker in &chunkers {
         jobs.push(Box::new(move || {
             for document in documents {
-                strategy.chunker.chunk(document)?;
+                chunker.chunk(document)?;
             }
             Ok(())
         }));
