@@ -16,12 +16,12 @@ use crate::markdown::{BlockKind, Outline};
 /// use std::sync::Arc;
 /// use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions, Window, render};
 /// use cornu_core::{Acl, DocId, Document};
-/// use cornu_text::WordCounter;
+/// use cornu_text::CharCounter;
 ///
 /// let source = "```rust\nlet a = 1;\nlet b = 2;\nlet c = 3;\n```\n";
 /// let doc = Document::new(DocId::new("a.md")?, source, Acl::public());
-/// let options = SentencePackedOptions { window: Window::new(5, 0)?, ..Default::default() };
-/// let chunks = SentencePacked::new(Arc::new(WordCounter::new()), options).chunk(&doc)?;
+/// let options = SentencePackedOptions { window: Window::new(24, 0)?, ..Default::default() };
+/// let chunks = SentencePacked::new(Arc::new(CharCounter::new()), options).chunk(&doc)?;
 /// assert_eq!(chunks[1].text, "let b = 2;");
 /// assert_eq!(render(&chunks[1], source), "```rust\nlet b = 2;\n```");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
