@@ -52,7 +52,7 @@ impl DocId {
 
     /// The id of the file at `path` below the index root `root`: the same on every platform.
     ///
-    /// Looks at the names alone; the file system is not asked.
+    /// Looks at the names alone; the file system is not asked. `a.md` and `./a.md` are the same.
     ///
     /// # Errors
     /// [`IdError`] when the path does not lie below the root, climbs with `..`, is not UTF-8, or is
@@ -62,18 +62,19 @@ impl DocId {
             path: path.display().to_string(),
             root: root.display().to_string(),
         };
-        let relative = path.strip_prefix(root).map_err(|_| outside())?;
+        let mut below = plain(path);
+        if !plain(root).all(|part| below.next() == Some(part)) {
+            return Err(outside());
+        }
         let mut parts = Vec::new();
-        for component in relative.components() {
-            match component {
-                Component::Normal(name) => {
-                    parts.push(name.to_str().ok_or_else(|| IdError::NotUnicode {
-                        path: path.display().to_string(),
-                    })?)
-                }
-                Component::CurDir => {}
-                _ => return Err(outside()),
-            }
+        for component in below {
+            let Component::Normal(name) = component else {
+                return Err(outside());
+            };
+            let name = name.to_str().ok_or_else(|| IdError::NotUnicode {
+                path: path.display().to_string(),
+            })?;
+            parts.push(name);
         }
         Self::new(&parts.join("/"))
     }
@@ -112,6 +113,8 @@ impl From<DocId> for String {
 /// assert_eq!(ContentHash::of(b"a").to_string().len(), 64);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "String", into = "String"))]
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
@@ -216,35 +219,26 @@ impl ChunkId {
     }
 }
 
-impl TryFrom<String> for ChunkId {
-    type Error = IdError;
-    fn try_from(hex: String) -> Result<Self, IdError> {
-        hex.parse()
-    }
-}
-
-impl From<ChunkId> for String {
-    fn from(id: ChunkId) -> Self {
-        id.to_string()
-    }
-}
-
-impl FromStr for ChunkId {
-    type Err = IdError;
-    fn from_str(hex: &str) -> Result<Self, IdError> {
-        parse_hex(hex).map(Self)
-    }
-}
-
-impl FromStr for ContentHash {
-    type Err = IdError;
-    fn from_str(hex: &str) -> Result<Self, IdError> {
-        parse_hex(hex).map(Self)
-    }
-}
-
-macro_rules! show_as_hex {
+/// How a hash of 32 bytes is written and read: 64 hexadecimal digits.
+macro_rules! as_hex {
     ($($name:ident),*) => {$(
+        impl FromStr for $name {
+            type Err = IdError;
+            fn from_str(hex: &str) -> Result<Self, IdError> {
+                parse_hex(hex).map(Self)
+            }
+        }
+        impl TryFrom<String> for $name {
+            type Error = IdError;
+            fn try_from(hex: String) -> Result<Self, IdError> {
+                hex.parse()
+            }
+        }
+        impl From<$name> for String {
+            fn from(hash: $name) -> Self {
+                hash.to_string()
+            }
+        }
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -257,7 +251,12 @@ macro_rules! show_as_hex {
         }
     )*};
 }
-show_as_hex!(ChunkId, ContentHash);
+as_hex!(ChunkId, ContentHash);
+
+/// The components of a path without `.`.
+fn plain(path: &Path) -> impl Iterator<Item = Component<'_>> {
+    path.components().filter(|part| *part != Component::CurDir)
+}
 
 fn parse_hex(hex: &str) -> Result<[u8; 32], IdError> {
     blake3::Hash::from_hex(hex)

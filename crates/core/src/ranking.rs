@@ -145,7 +145,9 @@ pub enum RankingError {
         score: f64,
     },
     /// An id comes twice.
-    #[error("an id comes twice (its second rank is {position}); merge its scores first")]
+    #[error(
+        "an id comes twice (again at position {position} of the ordered list, from 0); merge its scores first"
+    )]
     Duplicate {
         /// Position in the ordered list, from 0.
         position: usize,

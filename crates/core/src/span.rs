@@ -16,6 +16,7 @@ use std::ops::Range;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "unchecked::ByteSpan"))]
 pub struct ByteSpan {
     start: usize,
     end: usize,
@@ -85,10 +86,10 @@ impl ByteSpan {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// Whether the two spans share at least one byte.
+    /// Whether the two spans share at least one byte; an empty span shares none.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
-        self.start < other.end && other.start < self.end
+        self.start.max(other.start) < self.end.min(other.end)
     }
 }
 
@@ -109,6 +110,7 @@ impl fmt::Display for ByteSpan {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "unchecked::LineSpan"))]
 pub struct LineSpan {
     first: usize,
     last: usize,
@@ -213,6 +215,36 @@ impl LineIndex {
     #[must_use]
     pub fn count(&self) -> usize {
         self.starts.len()
+    }
+}
+
+/// Spans as read, before they are checked.
+#[cfg(feature = "serde")]
+mod unchecked {
+    #[derive(serde::Deserialize)]
+    pub(super) struct ByteSpan {
+        start: usize,
+        end: usize,
+    }
+
+    impl TryFrom<ByteSpan> for super::ByteSpan {
+        type Error = super::SpanError;
+        fn try_from(span: ByteSpan) -> Result<Self, Self::Error> {
+            Self::new(span.start, span.end)
+        }
+    }
+
+    #[derive(serde::Deserialize)]
+    pub(super) struct LineSpan {
+        first: usize,
+        last: usize,
+    }
+
+    impl TryFrom<LineSpan> for super::LineSpan {
+        type Error = super::SpanError;
+        fn try_from(span: LineSpan) -> Result<Self, Self::Error> {
+            Self::new(span.first, span.last)
+        }
     }
 }
 

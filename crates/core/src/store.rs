@@ -72,8 +72,8 @@ pub trait FactStore: Send + Sync {
     /// Writes all facts of a document in one step, in place of those it had.
     ///
     /// # Errors
-    /// Wrong dimension, a row that is not a unit vector, a row count that does not match; then
-    /// nothing is written.
+    /// Wrong dimension, a row that is not a unit vector (within 1e-5), a row count that does not
+    /// match, a chunk of another document, two chunks of one id; then nothing is written.
     fn upsert(&self, facts: &DocumentFacts) -> Result<Change, Self::Error>;
 
     /// Removes a document and all that is derived from it; `false` when it was not there.
@@ -105,6 +105,7 @@ pub trait FactStore: Send + Sync {
     ///
     /// # Errors
     /// As [`documents`](Self::documents), and for a query of another dimension or no direction.
+    /// Any `k` and any length of the query will do.
     fn knn(
         &self,
         view: &View,
