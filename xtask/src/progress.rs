@@ -126,7 +126,11 @@ impl Task {
         shown.last = Instant::now();
         let text = line(&self.name, shown.done, self.total, self.started.elapsed());
         if self.mode == Mode::Bar {
-            eprint!("\r\x1b[K{} {text}", bar(shown.done, self.total));
+            // A line wider than the terminal is cut, not wrapped: a wrapped one could not be redrawn.
+            eprint!(
+                "\x1b[?7l\r\x1b[K{} {text}\x1b[?7h",
+                bar(shown.done, self.total)
+            );
             // A terminal that cannot be written to is no reason to stop a download.
             let _ = std::io::stderr().flush();
         } else {
