@@ -65,7 +65,8 @@ impl StoreOptions {
 ///   against one that was given the visible documents only, in reverse order of name, every
 ///   answer is equal bit for bit.
 ///
-/// Cost with the defaults: about 500 stores, 4,000 upserts and 50,000 reading calls.
+/// Cost with the defaults: about 600 stores, 1,500 writes and 23,000 rankings; with
+/// [`MemoryStore`](crate::testing::MemoryStore) less than a second, without optimisation.
 ///
 /// # Errors
 /// The first [`Violation`]; of a random history, on the smallest that was found.
