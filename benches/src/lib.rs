@@ -1,1 +1,21 @@
-//! Placeholder.
+//! The comparison tables: what is measured, how, and how it is written down.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`tables`] | the tables, one module each |
+//! | [`table`] | what a table is, and the bench that runs one |
+//! | [`run`] | measure, check, render: the work behind `cargo xtask bench-tables` |
+//! | [`corpus`] | `bench-data`: documents, grants, questions, synonym groups |
+//! | [`models`] | the models at hand, each with the sha256 of its weights |
+//! | [`dense`] | exact nearest neighbours of a query among rows of a matrix |
+//! | [`timing`] | interleaved timings |
+//! | [`tree`] | the hash of the tree that was measured |
+
+pub mod corpus;
+pub mod dense;
+pub mod models;
+pub mod run;
+pub mod table;
+pub mod tables;
+pub mod timing;
+pub mod tree;

@@ -1,2 +1,7 @@
-//! The workspace's own commands.
-fn main() {}
+//! The `cargo xtask` program: see the library part of this package for what it does.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    xtask::main()
+}

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Check that the evaluation data is what its README says. Standard library only.
+
+Usage: python3 bench-data/check.py [--counts]
+
+Exits with 1 and one line per finding when something is wrong.
+"""
+
+import collections
+import json
+import pathlib
+import re
+import sys
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent
+LANGUAGES = {"zh", "en", "mixed"}
+ANSWERABLE = {"paraphrase", "identifier", "mixed", "table", "multi_hop"}
+TYPES = ANSWERABLE | {"unanswerable"}
+KEYS = {"id", "type", "split", "lang", "question", "answer", "evidence", "near_miss"}
+DEV_SHARE = (0.35, 0.45)
+
+problems: list[str] = []
+
+
+def problem(where: str, text: str) -> None:
+    problems.append(f"{where}: {text}")
+
+
+def read_text(path: pathlib.Path) -> str:
+    raw = path.read_bytes()
+    if raw.startswith(b"\xef\xbb\xbf"):
+        problem(path.name, "starts with a byte order mark")
+    if b"\r" in raw:
+        problem(path.name, "holds carriage returns, lines must end with LF alone")
+    if not raw.endswith(b"\n"):
+        problem(path.name, "does not end with a line feed")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem(path.name, f"is not UTF-8: {error}")
+        return ""
+
+
+def read_jsonl(name: str) -> list[dict]:
+    rows = []
+    for number, line in enumerate(read_text(ROOT / name).splitlines(), 1):
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            problem(f"{name}:{number}", f"is not JSON: {error}")
+    return rows
+
+
+def headings(text: str) -> list[tuple[int, str]]:
+    """ATX headings outside front matter, fences and HTML comments."""
+    found, fence = [], None
+    lines = text.split("\n")
+    start = lines.index("---", 1) + 1 if lines[0] == "---" else 0
+    for line in lines[start:]:
+        mark = re.match(r" {0,3}(```+|~~~+)", line)
+        if mark:
+            if fence is None:
+                fence = mark[1]
+            elif mark[1].startswith(fence):
+                fence = None
+            continue
+        heading = re.match(r"(#{1,6})\s+(\S.*)$", line)
+        if heading and fence is None:
+            found.append((len(heading[1]), heading[2]))
+    if fence is not None:
+        found.append((0, "an open fence"))
+    return found
+
+
+def check_tables(name: str, text: str) -> None:
+    """Rows of one table must have as many cells as its header."""
+    width = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = line.count("|") if line.startswith("|") else 0
+        if cells and width and cells != width:
+            problem(f"{name}:{number}", f"a table row with {cells - 1} cells, its header has {width - 1}")
+        width = (width or cells) if cells else 0
+
+
+def check_corpus() -> dict[str, str]:
+    with open(ROOT / "corpus.toml", "rb") as file:
+        listed = tomllib.load(file)["document"]
+    documents = {}
+    for entry in listed:
+        name = entry["file"]
+        path = ROOT / "corpus" / name
+        if not path.is_file():
+            problem("corpus.toml", f"{name} is listed but does not exist")
+            continue
+        documents[name] = read_text(path)
+        if entry["language"] not in LANGUAGES:
+            problem("corpus.toml", f"{name} has the unknown language {entry['language']}")
+        if not entry["acl"] or not all(isinstance(grant, str) and grant for grant in entry["acl"]):
+            problem("corpus.toml", f"{name} needs at least one grant")
+        found = headings(documents[name])
+        levels = [level for level, _ in found]
+        if levels[:1] != [1] or levels.count(1) != 1 or 0 in levels:
+            problem(name, f"must open with its only level-1 heading and close every fence, levels are {levels}")
+        for (above, _), (level, title) in zip(found, found[1:]):
+            if level > above + 1:
+                problem(name, f"heading {title!r} jumps from level {above} to {level}")
+        if found and found[0][1] != entry["title"] and entry["title"] not in documents[name]:
+            problem("corpus.toml", f"the title of {name} is not its heading")
+        check_tables(name, documents[name])
+        for label in set(re.findall(r"(?<!^)\[\^(\w+)\]", documents[name], re.M)):
+            if f"\n[^{label}]: " not in documents[name]:
+                problem(name, f"footnote {label} has no definition")
+    unlisted = {path.name for path in (ROOT / "corpus").iterdir()} - {entry["file"] for entry in listed}
+    for name in sorted(unlisted):
+        problem("corpus.toml", f"corpus/{name} is not listed")
+    if len(documents) < 12:
+        problem("corpus.toml", f"{len(documents)} documents, at least 12 are wanted")
+    if sum("public" not in entry["acl"] for entry in listed) < 3:
+        problem("corpus.toml", "at least 3 documents must not be public")
+    return documents
+
+
+def check_question(where: str, row: dict, documents: dict[str, str]) -> None:
+    if set(row) != KEYS:
+        problem(where, f"keys are {sorted(row)}, wanted {sorted(KEYS)}")
+        return
+    if row["type"] not in TYPES or row["split"] not in {"dev", "test"} or row["lang"] not in LANGUAGES:
+        problem(where, "unknown type, split or language")
+    if row["question"] != row["question"].strip() or len(row["question"]) < 4:
+        problem(where, "the question is empty or padded with space")
+    if row["type"] == "unanswerable":
+        if row["answer"] is not None or row["evidence"]:
+            problem(where, "an unanswerable question has no answer and no evidence")
+        return
+    if row["near_miss"]:
+        problem(where, "only unanswerable questions are near misses")
+    if not row["answer"]:
+        problem(where, "the answer is missing")
+    pieces = len(row["evidence"])
+    if pieces < 2 if row["type"] == "multi_hop" else pieces != 1:
+        problem(where, f"{row['type']} with {pieces} pieces of evidence")
+    for piece in row["evidence"]:
+        if not piece:
+            problem(where, "a piece of evidence without alternatives")
+        for option in piece:
+            check_phrase(where, option["doc"], option["phrase"], documents)
+
+
+def check_phrase(where: str, name: str, phrase: str, documents: dict[str, str]) -> None:
+    if name not in documents:
+        problem(where, f"{name} is not in corpus.toml")
+        return
+    if not 6 <= len(phrase) <= 80 or "\n" in phrase:
+        problem(where, f"phrase of {len(phrase)} characters, wanted 6 to 80 on one line: {phrase!r}")
+    occurrences = documents[name].count(phrase)
+    if occurrences != 1:
+        problem(where, f"phrase occurs {occurrences} times in {name}, wanted once: {phrase!r}")
+
+
+def check_sets(documents: dict[str, str]) -> tuple[list[dict], list[dict]]:
+    small, large = read_jsonl("questions-20.jsonl"), read_jsonl("questions-ext.jsonl")
+    ids, texts = collections.Counter(), collections.defaultdict(list)
+    for name, rows in (("questions-20.jsonl", small), ("questions-ext.jsonl", large)):
+        for row in rows:
+            check_question(f"{name} {row.get('id')}", row, documents)
+            ids[row.get("id")] += 1
+            texts[re.sub(r"\W+", "", row.get("question", "")).lower()].append(row.get("id"))
+    for identity, count in ids.items():
+        if count > 1:
+            problem("questions", f"the id {identity} is used {count} times")
+    for same in texts.values():
+        if len(same) > 1:
+            problem("questions", f"the same question under {', '.join(same)}")
+
+    answerable = [row for row in small if row["type"] != "unanswerable"]
+    if (len(small), len(answerable)) != (20, 17):
+        problem("questions-20.jsonl", f"{len(small)} questions, {len(answerable)} answerable; wanted 20 and 17")
+    for row in answerable:
+        if any(option["doc"] != "04-autograd.md" for piece in row["evidence"] for option in piece):
+            problem(row["id"], "must be answered by 04-autograd.md alone")
+
+    by_type = collections.Counter(row["type"] for row in large)
+    if len(large) < 320:
+        problem("questions-ext.jsonl", f"{len(large)} questions, at least 320 are wanted")
+    for kind in TYPES:
+        wanted = 80 if kind == "unanswerable" else 40
+        if by_type[kind] < wanted:
+            problem("questions-ext.jsonl", f"{by_type[kind]} {kind}, at least {wanted} are wanted")
+        check_share("questions-ext.jsonl", kind, [row for row in large if row["type"] == kind])
+    unanswerable = [row for row in large if row["type"] == "unanswerable"]
+    near = [row for row in unanswerable if row["near_miss"]]
+    if 2 * len(near) != len(unanswerable):
+        problem("questions-ext.jsonl", f"{len(near)} of {len(unanswerable)} unanswerable are near misses, wanted half")
+    check_share("questions-ext.jsonl", "near_miss", near)
+    covered = {option["doc"] for row in large for piece in row["evidence"] for option in piece}
+    for name in sorted(set(documents) - covered):
+        problem("questions-ext.jsonl", f"no question is answered by {name}")
+    return small, large
+
+
+def check_share(name: str, kind: str, rows: list[dict]) -> None:
+    share = sum(row["split"] == "dev" for row in rows) / max(len(rows), 1)
+    if not DEV_SHARE[0] <= share <= DEV_SHARE[1]:
+        problem(name, f"{share:.0%} of {kind} are dev, wanted about 40%")
+
+
+def terms(text: str) -> set[str]:
+    """Latin words of two or more letters, and pairs of adjacent Chinese characters."""
+    words = {word.lower() for word in re.findall(r"[A-Za-z][A-Za-z0-9-]+", text)}
+    runs = re.findall(r"[\u4e00-\u9fff]+", text)
+    return words | {run[i : i + 2] for run in runs for i in range(len(run) - 1)}
+
+
+def check_synonyms() -> list[dict]:
+    rows = read_jsonl("synonyms.jsonl")
+    languages = collections.Counter(row["lang"] for row in rows)
+    if len(rows) < 30 or languages["zh"] < 20 or languages["en"] < 6:
+        problem("synonyms.jsonl", f"{len(rows)} groups {dict(languages)}, wanted 30 with 20 zh and 6 en")
+    seen = collections.Counter()
+    for row in rows:
+        where = f"synonyms.jsonl {row['id']}"
+        seen[row["id"]] += 1
+        passages = [row["gold"], *row["distractors"]]
+        seen.update(passages)
+        if len(row["queries"]) < 2 or len(set(row["queries"])) != len(row["queries"]):
+            problem(where, "needs at least two different queries")
+        if len(row["distractors"]) < 3:
+            problem(where, f"{len(row['distractors'])} distractors, at least 3 are wanted")
+        lure = terms(row["queries"][1]) - terms(row["gold"])
+        if not any(lure & terms(text) for text in row["distractors"]):
+            problem(where, "no distractor shares a term with the second query that the gold passage lacks")
+    for text, count in seen.items():
+        if count > 1:
+            problem("synonyms.jsonl", f"{text!r} occurs {count} times")
+    return rows
+
+
+def check_external() -> None:
+    with open(ROOT / "external.toml", "rb") as file:
+        external = tomllib.load(file)
+    for entry in external["set"]:
+        for key in ("id", "title", "source", "licence", "files"):
+            if not entry.get(key):
+                problem("external.toml", f"{entry.get('id')} lacks {key}")
+        for file_entry in entry.get("files", []):
+            if not re.fullmatch(r"[0-9a-f]{64}", file_entry["sha256"]) or file_entry["bytes"] <= 0:
+                problem("external.toml", f"{entry['id']}/{file_entry['name']}: bad checksum or size")
+
+
+def print_counts(small: list[dict], large: list[dict], synonyms: list[dict]) -> None:
+    for name, rows in (("questions-20", small), ("questions-ext", large)):
+        print(f"{name}: {len(rows)}")
+        kinds = collections.Counter((row["type"], row["split"]) for row in rows)
+        for (kind, split), count in sorted(kinds.items()):
+            print(f"  {kind:13} {split:5} {count}")
+        print("  languages    ", dict(collections.Counter(row["lang"] for row in rows)))
+    docs = collections.Counter()
+    for row in large:
+        docs.update({option["doc"] for piece in row["evidence"] for option in piece})
+    for name, count in sorted(docs.items()):
+        print(f"  {name:28} {count}")
+    print("synonyms:", dict(collections.Counter(row["lang"] for row in synonyms)))
+
+
+def main() -> int:
+    documents = check_corpus()
+    small, large = check_sets(documents)
+    synonyms = check_synonyms()
+    check_external()
+    if "--counts" in sys.argv[1:]:
+        print_counts(small, large, synonyms)
+    for line in problems:
+        print(line, file=sys.stderr)
+    if problems:
+        print(f"{len(problems)} problems", file=sys.stderr)
+        return 1
+    print(f"bench-data is consistent: {len(documents)} documents, {len(small)} + {len(large)} questions")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+//! The models at hand, each with where it came from and the sha256 of its weights.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use cornu_core::{EmbeddingProvider, TokenCounter};
+use cornu_eval::evidence::Model;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+/// The model that the chunking table embeds with: it knows Chinese, and a package carries it.
+pub const PINNED: &str = "multilingual-e5-small-q4";
+
+/// The folder `CORNU_MODELS`, which `cargo xtask` sets: one folder a model.
+#[derive(Debug)]
+pub struct Models {
+    root: Option<PathBuf>,
+}
+
+/// A model that can be used.
+pub struct Opened {
+    /// Texts to vectors.
+    pub provider: Box<dyn EmbeddingProvider>,
+    /// Its own tokens.
+    pub counter: Arc<dyn TokenCounter>,
+}
+
+/// Either a model or the reason why it cannot be used here.
+pub enum Access {
+    /// It can.
+    Open(Box<Opened>),
+    /// It cannot, because of this.
+    Gated(String),
+}
+
+#[derive(Deserialize)]
+struct Installed {
+    source: String,
+}
+
+impl Models {
+    /// Those below `CORNU_MODELS`; none when it is not set.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self { root: std::env::var_os("CORNU_MODELS").map(PathBuf::from) }
+    }
+
+    fn folder(&self, name: &str) -> Result<PathBuf, String> {
+        let root = self
+            .root
+            .as_ref()
+            .ok_or("CORNU_MODELS is not set; run through `cargo xtask bench-tables`")?;
+        let folder = root.join(name);
+        if folder.is_dir() {
+            Ok(folder)
+        } else {
+            Err(format!("the weights are not at hand; `cargo xtask setup --with {name}` fetches them from a hub"))
+        }
+    }
+
+    /// Opens a model with its own settings.
+    ///
+    /// # Errors
+    /// When it is there and broken. One that is not there is gated.
+    pub fn open(&self, name: &str) -> Result<Access> {
+        match self.folder(name) {
+            Ok(folder) => open(&folder).with_context(|| name.to_owned()),
+            Err(reason) => Ok(Access::Gated(reason)),
+        }
+    }
+
+    /// Opens the model that a table cannot do without.
+    ///
+    /// # Errors
+    /// When it is not there, or broken.
+    pub fn require(&self, name: &str) -> Result<Opened> {
+        match self.open(name)? {
+            Access::Open(opened) => Ok(*opened),
+            Access::Gated(reason) => anyhow::bail!("{name}: {reason}"),
+        }
+    }
+
+    /// For the record: where the model came from, and the sha256 of its weights. `None` when it is
+    /// not at hand.
+    ///
+    /// # Errors
+    /// When a file of it cannot be read.
+    pub fn record(&self, name: &str) -> Result<Option<Model>> {
+        let Ok(folder) = self.folder(name) else { return Ok(None) };
+        let weights = ["model.safetensors", "e5-small-q4.bin"]
+            .map(|file| folder.join(file))
+            .into_iter()
+            .find(|path| path.is_file())
+            .with_context(|| format!("{} holds no weights", folder.display()))?;
+        let source = std::fs::read_to_string(folder.join("manifest.json"))
+            .ok()
+            .and_then(|text| serde_json::from_str::<Installed>(&text).ok())
+            .map_or_else(|| "a directory of the user's".to_owned(), |installed| installed.source);
+        Ok(Some(Model { id: name.to_owned(), source, sha256: sha256(&weights)? }))
+    }
+}
+
+#[cfg(feature = "torch")]
+fn open(folder: &Path) -> Result<Access> {
+    use cornu_embed::bert::{BertEmbeddingProvider, BertOptions};
+    let provider = BertEmbeddingProvider::open(folder, BertOptions::default())?;
+    let counter = provider.token_counter();
+    Ok(Access::Open(Box::new(Opened { provider: Box::new(provider), counter })))
+}
+
+#[cfg(not(feature = "torch"))]
+fn open(folder: &Path) -> Result<Access> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Access::Gated(format!("{name} needs the feature `torch`")))
+}
+
+/// The version of libtorch that this program was built with.
+#[must_use]
+pub fn libtorch_version() -> Option<String> {
+    if !cfg!(feature = "torch") {
+        return None;
+    }
+    let folder = PathBuf::from(std::env::var_os("LIBTORCH")?);
+    let version = std::fs::read_to_string(folder.join("build-version")).ok()?;
+    Some(version.trim().to_owned())
+}
+
+fn sha256(path: &Path) -> Result<String> {
+    let mut file =
+        std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut hasher = Sha256::new();
+    std::io::copy(&mut file, &mut hasher)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}

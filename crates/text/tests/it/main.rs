@@ -1,0 +1,6 @@
+//! Tests of `cornu-text` through its public API.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod sentence;
+mod sentence_properties;
+mod texts;
