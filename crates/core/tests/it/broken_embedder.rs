@@ -53,6 +53,7 @@ pub(crate) struct BrokenEmbedder {
     fingerprints: [Fingerprint; 2],
     calls: AtomicUsize,
     queries: AtomicUsize,
+    texts: AtomicUsize,
     asked: Mutex<BTreeSet<String>>,
     home: OnceLock<ThreadId>,
 }
@@ -65,9 +66,16 @@ impl BrokenEmbedder {
             fingerprints: [fingerprint(0), fingerprint(1)],
             calls: AtomicUsize::new(0),
             queries: AtomicUsize::new(0),
+            texts: AtomicUsize::new(0),
             asked: Mutex::default(),
             home: OnceLock::new(),
         }
+    }
+
+    /// Calls and texts so far.
+    pub(crate) fn used(&self) -> (usize, usize) {
+        let load = |count: &AtomicUsize| count.load(Ordering::SeqCst);
+        (load(&self.calls), load(&self.texts))
     }
 
     fn is(&self, fault: Fault) -> bool {
@@ -181,6 +189,7 @@ impl EmbeddingProvider for BrokenEmbedder {
 
     fn embed_counted(&self, texts: &[&str]) -> Result<Embeddings, ProviderError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
+        self.texts.fetch_add(texts.len(), Ordering::SeqCst);
         self.refuse(texts)?;
         let longest = texts
             .iter()

@@ -75,6 +75,16 @@ fn every_broken_embedder_is_rejected_by_the_rule_it_breaks() {
     }
 }
 
+/// The cost that the suite's documentation states.
+#[test]
+fn the_suite_costs_what_it_says() {
+    let embedder = BrokenEmbedder::new(Fault::None);
+    check_embedder(&embedder, &EmbedderOptions::default()).unwrap();
+    let (calls, texts) = embedder.used();
+    assert!((200..350).contains(&calls), "{calls} calls");
+    assert!((400..600).contains(&texts), "{texts} texts");
+}
+
 /// The failure signal of the fault "no normalisation": similarity from a squared distance.
 #[test]
 fn without_normalisation_similarity_leaves_its_range() {

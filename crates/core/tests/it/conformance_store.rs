@@ -121,6 +121,22 @@ fn every_broken_store_is_rejected_by_the_rule_it_breaks() {
     }
 }
 
+/// The cost that the suite's documentation states.
+#[test]
+fn the_suite_costs_what_it_says() {
+    let stores = std::cell::Cell::new(0);
+    let make = || {
+        stores.set(stores.get() + 1);
+        MemoryStore::new(DIMENSION)
+    };
+    let report = check_store(make, &options()).unwrap();
+    let (stores, writes) = (stores.get(), report.checked(Rule::Changes));
+    let rankings = 3 * report.checked(Rule::Prefix); // of the store and its two twins
+    assert!((500..700).contains(&stores), "{stores} stores");
+    assert!((1_200..1_800).contains(&writes), "{writes} writes");
+    assert!((20_000..27_000).contains(&rankings), "{rankings} rankings");
+}
+
 /// Without the scripts that were written with these faults in mind.
 #[test]
 fn random_histories_find_the_faults_by_themselves() {
@@ -191,4 +207,18 @@ fn a_filter_after_the_cut_loses_a_visible_chunk_to_nearer_forbidden_ones() {
     };
     assert_eq!(hits(Fault::None), 2);
     assert_eq!(hits(Fault::FilterAfterCut), 0);
+}
+
+#[test]
+fn options_without_a_plane_are_refused() {
+    for dimension in [0, 1] {
+        let refused = check_store(
+            || MemoryStore::new(dimension),
+            &StoreOptions::new(dimension),
+        );
+        assert!(
+            refused.unwrap_err().found.contains("dimension"),
+            "{dimension}"
+        );
+    }
 }

@@ -32,7 +32,7 @@ pub use packed::PackedModel;
 pub use preset::Preset;
 pub use safetensors::SafeTensors;
 pub use sentence::{Pooling, SentenceConfig};
-pub use tokenizer::{BertTokenizer, Truncation};
+pub use tokenizer::{BertTokenizer, EncodeError, Tokens, Truncation};
 
 #[cfg(feature = "torch")]
 pub use options::BertOptions;

@@ -388,7 +388,7 @@ fn symbol(text: &str, range: Range<usize>, out: &mut Vec<Token>) {
         folded.retain(|c| c.is_alphanumeric() || c == '°');
     }
     if folded.is_empty() {
-        if !source.chars().any(char::is_numeric) {
+        if !source.chars().any(char::is_alphanumeric) {
             return;
         }
         folded = source.to_owned();

@@ -216,6 +216,7 @@ fn tk_08_symbols_are_folded_one_by_one_and_keep_their_place() {
     check("10³ 10⁻³ 2½ ¾ x² 1¹²", "10 ³ 10 ⁻³ 2 ½ ¾ x ² 1 ¹²");
     check("H₂O x₁ 10₂ Ⅳ ⅣA", "h2o x1 10 ₂ iv iva");
     check("36.5℃ №5 ㏑2 ⑴⒉⓪🄰", "36.5 °c no 5 ln 2 1 2 0 a");
+    check("10ⁱ ⁱ ⁻ ₊", "10i ⁱ");
     check("第①②步 1①2", "第 1 2 步 1 1 2");
 }
 

@@ -148,7 +148,7 @@ impl History {
     }
 }
 
-/// Histories of one to sixteen writes over up to ten names, with vectors of shape (`dimension`,
+/// Histories of one to sixteen writes over about ten names, with vectors of shape (`dimension`,
 /// at least 1). About half of the upserts resemble an earlier one:
 /// - *twins* under another name and ACL: the same text and vectors; the same vectors with one
 ///   word changed; one word changed and vectors moved by about 2^-10. Half of the twins are
