@@ -9,7 +9,17 @@ use crate::counters::chars;
 use crate::documents::{doc, packed};
 use crate::generated::{markdown, noise, plain_markdown};
 
+/// Each case runs sixteen chunkings twice; `PROPTEST_CASES` asks for more of them.
+fn config() -> ProptestConfig {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default(),
+        None => ProptestConfig::with_cases(64),
+    }
+}
+
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn invariants_hold_for_markdown(source in markdown(), size in 8i64..200, overlap in 0i64..60) {
         check_document(&doc(&source), size, overlap);
