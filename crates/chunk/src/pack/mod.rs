@@ -1,13 +1,15 @@
 //! Pieces to drafts of chunks: greedy filling that keeps blocks whole while they fit.
 
+mod settle;
+
 use std::cell::Cell;
 
 use cornu_core::{ByteSpan, ChunkKind};
 
 use crate::context::Context;
 use crate::markdown::{BlockKind, Outline, Table};
-use crate::piece::{Measure, Piece, cut_point};
-use crate::unit::{UnitKind, visible};
+use crate::piece::{Measure, Piece};
+use crate::unit::UnitKind;
 use crate::window::Window;
 
 /// A chunk before it has a name.
@@ -51,25 +53,35 @@ struct Open {
     /// The block larger than a chunk of which this one holds a piece.
     block: Option<usize>,
     repeated: Option<Repeated>,
+    /// Whether the heading path stands in front of the index text.
+    context: bool,
     /// Nothing may be added: the structure, not the size, ends the chunk.
     closed: bool,
+    /// The first byte of the evidence.
+    start: usize,
 }
 
+/// The part of a block that its later pieces need.
 #[derive(Clone, Copy)]
 struct Repeated {
+    /// Opening fence, or header and delimiter row.
     span: ByteSpan,
-    /// Its size, if it is small enough to be part of the index text.
+    /// Of it, what says something: the delimiter row does not.
+    words: ByteSpan,
+    /// The size of that, if it is small enough to be part of the index text.
     indexed: Option<usize>,
 }
 
 impl<'a> Packer<'a> {
-    pub(crate) fn new(
-        measure: &'a Measure<'a>,
-        window: Window,
-        context: &'a Context,
-    ) -> Self {
+    pub(crate) fn new(measure: &'a Measure<'a>, window: Window, context: &'a Context) -> Self {
         let (limit, overlap) = (window.size(), window.overlap());
-        Self { measure, limit, overlap, context, known: Cell::new(None) }
+        Self {
+            measure,
+            limit,
+            overlap,
+            context,
+            known: Cell::new(None),
+        }
     }
 
     /// Packs pieces that belong together; `end` is where what follows them begins.
@@ -94,6 +106,7 @@ impl<'a> Packer<'a> {
             if let (Some(rest), Some(piece)) = (rest, pieces.get_mut(at)) {
                 *piece = rest;
             }
+            open.start = draft.span.start();
             drafts.push(draft);
             before = rest.is_none().then_some(open);
         }
@@ -106,17 +119,30 @@ impl<'a> Packer<'a> {
         let mut heading = 0;
         for (at, &(mut piece)) in pieces.iter().enumerate() {
             if piece.kind == UnitKind::Heading {
-                if piece.tokens > self.limit / 4 {
+                let gap = pieces.get(at + 1).map_or(0, |next| next.gap);
+                if is_long(&piece, gap, self.limit) {
                     piece.kind = UnitKind::Sentence; // no title but a text, and packed like one
                 } else {
-                    let gap = pieces.get(at + 1).map_or(0, |next| next.gap);
                     heading = piece.tokens + gap.min(self.limit / 4);
                 }
             }
-            let mut room = self.limit - self.context.tokens.max(heading).min(self.limit - 1);
-            if piece.kind == UnitKind::Row && piece.tokens > room / 2 {
-                let repeated = self.repeated(piece.block).and_then(|repeated| repeated.indexed);
-                room -= repeated.unwrap_or(0).min(room - 1);
+            let taken = match self.context.holds_heading {
+                true => self.context.tokens.max(heading),
+                false => self.context.tokens + heading,
+            };
+            let mut room = self.limit.saturating_sub(taken).max(1);
+            if piece.kind == UnitKind::Row
+                && let Some(Repeated {
+                    span,
+                    indexed: Some(tokens),
+                    ..
+                }) = self.repeated(piece.block)
+                && piece.span.start() >= span.end()
+            {
+                room = self
+                    .limit
+                    .saturating_sub(self.context.tokens + tokens)
+                    .max(1);
             }
             self.measure.cut(piece, room, &mut out);
         }
@@ -133,7 +159,9 @@ impl<'a> Packer<'a> {
             body: false,
             block: None,
             repeated: None,
+            context: true,
             closed: false,
+            start: 0,
         };
         let Some(piece) = pieces.get(at) else {
             return open;
@@ -143,7 +171,10 @@ impl<'a> Packer<'a> {
         if piece.kind == UnitKind::Row && earlier.is_some_and(inside) {
             open.block = Some(piece.block);
             open.repeated = self.repeated(piece.block);
-            open.index += open.repeated.and_then(|repeated| repeated.indexed).unwrap_or(0);
+            open.index += open
+                .repeated
+                .and_then(|repeated| repeated.indexed)
+                .unwrap_or(0);
         } else if let Some(before) = before
             && piece.kind == UnitKind::Sentence
             && before.end == at
@@ -160,8 +191,8 @@ impl<'a> Packer<'a> {
             return;
         };
         let (mut taken, mut gap) = (0, next.gap);
-        while open.from > before.from + 1
-            && let Some(piece) = pieces.get(open.from - 1)
+        while let Some(piece) = open.from.checked_sub(1).and_then(|at| pieces.get(at))
+            && piece.span.start() > before.start
             && piece.kind == UnitKind::Sentence
             && !piece.fragment
         {
@@ -212,7 +243,9 @@ impl<'a> Packer<'a> {
     /// may be room for more.
     fn fill_block(&self, pieces: &[Piece], open: &mut Open, block: usize) -> bool {
         let rows = pieces.get(open.end..).unwrap_or_default();
-        let rows = rows.iter().take_while(|row| row.kind == UnitKind::Row && row.block == block);
+        let rows = rows
+            .iter()
+            .take_while(|row| row.kind == UnitKind::Row && row.block == block);
         let (mut total, mut gap) = (0usize, None);
         for row in rows.clone() {
             gap.get_or_insert(row.gap);
@@ -229,7 +262,9 @@ impl<'a> Packer<'a> {
         if open.body {
             // A block that fits a chunk of its own waits for one; a larger one may begin below a
             // short text that leads to it.
-            let lead = open.text.max(open.index - self.context.tokens.min(open.index));
+            let lead = open
+                .text
+                .max(open.index - self.context.tokens.min(open.index));
             if alone <= self.limit || lead > self.limit / 4 || open.from < open.first {
                 return false;
             }
@@ -273,164 +308,6 @@ impl<'a> Packer<'a> {
         open.end += 1;
     }
 
-    /// Makes the draft, and makes sure of its size: sizes of parts need not add up to that of the
-    /// whole. May give back the rest of a piece that had to be cut.
-    fn settle(&self, pieces: &[Piece], open: &mut Open, end: usize) -> (Draft, Option<Piece>) {
-        let (mut draft, mut size) = self.draft(pieces, open, end, None);
-        // A tokenizer that merges across pieces leaves room; use it, with at most two more counts.
-        for _ in 0..2 {
-            if self.measure.counter.slack() == 0 || open.closed || size.0.max(size.1) >= self.limit {
-                break;
-            }
-            let reached = open.end;
-            (open.text, open.index) = size;
-            self.fill(pieces, open);
-            if open.end == reached {
-                break;
-            }
-            (draft, size) = self.draft(pieces, open, end, None);
-        }
-        while size.0.max(size.1) > self.limit {
-            let excess = size.0.max(size.1) - self.limit;
-            if open.from < open.first {
-                open.from = open.first;
-            } else if !self.shrink(pieces, open, excess) {
-                return self.cut_last(pieces, open, end);
-            }
-            (draft, size) = self.draft(pieces, open, end, None);
-        }
-        (draft, None)
-    }
-
-    /// Gives up pieces worth `excess` tokens from the end; says whether a body is left.
-    fn shrink(&self, pieces: &[Piece], open: &mut Open, excess: usize) -> bool {
-        let (mut end, mut given) = (open.end, 0);
-        while end > open.first && given < excess.max(1) {
-            end -= 1;
-            given += pieces.get(end).map_or(0, |piece| piece.tokens + piece.gap);
-        }
-        let body = |range: std::ops::Range<usize>| {
-            pieces.get(range).unwrap_or_default().iter().any(Piece::is_body)
-        };
-        // Rather give up the whole of a block than a part of it.
-        if open.block.is_none()
-            && let Some(piece) = pieces.get(end)
-            && piece.kind == UnitKind::Row
-        {
-            let kept = pieces.get(open.first..end).unwrap_or_default();
-            let same = kept.iter().rev().take_while(|row| row.block == piece.block).count();
-            if body(open.first..end - same) {
-                end -= same;
-            }
-        }
-        if !body(open.first..end) {
-            return false;
-        }
-        open.end = end;
-        true
-    }
-
-    /// Cuts the chunk's first body piece so that it fits, and gives back its rest.
-    fn cut_last(&self, pieces: &[Piece], open: &mut Open, end: usize) -> (Draft, Option<Piece>) {
-        let own = pieces.get(open.first..open.end).unwrap_or_default();
-        let at = open.first + own.iter().position(Piece::is_body).unwrap_or(0);
-        open.end = at + 1;
-        let Some(&piece) = pieces.get(at) else {
-            return (self.draft(pieces, open, end, None).0, None);
-        };
-        let text = self.measure.text(piece.span);
-        let mut room = piece.tokens;
-        loop {
-            let fit = self.measure.counter.fit(text, room);
-            let cut = cut_point(text, fit).min(text.len());
-            let (draft, size) = self.draft(pieces, open, end, Some(piece.span.start() + cut));
-            let excess = size.0.max(size.1).saturating_sub(self.limit);
-            if excess == 0 || room == 0 {
-                if cut == text.len() {
-                    return (draft, None);
-                }
-                open.end = at;
-                let after = text.get(cut..).unwrap_or_default();
-                let start = piece.span.end() - after.trim_start().len();
-                let rest = ByteSpan::from_range(start..piece.span.end());
-                return (draft, Some(self.measure.fragment(piece, rest, 0)));
-            }
-            room = room.saturating_sub(excess.max(room / 8).max(1));
-        }
-    }
-
-    /// The draft of what is open, with the sizes of its evidence and of its index text.
-    fn draft(
-        &self,
-        pieces: &[Piece],
-        open: &Open,
-        end: usize,
-        cut: Option<usize>,
-    ) -> (Draft, (usize, usize)) {
-        let shown = pieces.get(open.from..open.end).unwrap_or_default();
-        let own = pieces.get(open.first..open.end).unwrap_or_default();
-        let content = |piece: &&Piece| piece.kind != UnitKind::Decor;
-        let start = shown.iter().find(content).map_or(0, |piece| piece.span.start());
-        let last = shown.iter().rev().find(|piece| piece.is_body());
-        let stop = cut.or(last.map(|piece| piece.span.end())).unwrap_or(start);
-        let span = ByteSpan::from_range(start..stop);
-        let own_start = own.first().map_or(start, |piece| piece.span.start());
-        let own_end = cut.or(own.last().map(|piece| piece.span.end())).unwrap_or(stop);
-        let next = match cut {
-            Some(cut) => cut,
-            None => pieces.get(open.end).map_or(end, |piece| piece.span.start()),
-        };
-        let block = open.block.or_else(|| only_block(own));
-        let heading = shown.first().filter(|piece| {
-            piece.kind == UnitKind::Heading && self.context.holds_heading
-        });
-        let index_text = self.index_text(span, heading.map(|piece| piece.span), open.repeated);
-        let tokens = self.measure.counter.count(&index_text);
-        let text = self.measure.text(span);
-        let suffix = index_text.ends_with(text);
-        let shown = if suffix { tokens } else { self.measure.counter.count(text) };
-        let draft = Draft {
-            span,
-            own: ByteSpan::from_range(own_start..own_end),
-            next,
-            kind: block.map_or(ChunkKind::Prose, |block| block_kind(self.measure.outline, block)),
-            block,
-            repeated: open.repeated.map(|repeated| repeated.span),
-            index_text,
-            tokens,
-        };
-        (draft, (shown, tokens))
-    }
-
-    fn index_text(
-        &self,
-        span: ByteSpan,
-        heading: Option<ByteSpan>,
-        repeated: Option<Repeated>,
-    ) -> String {
-        let mut out = String::with_capacity(self.context.line.len() + span.len() + 64);
-        out.push_str(&self.context.line);
-        if let Some(Repeated { span, indexed: Some(_) }) = repeated {
-            out.push_str(self.measure.text(span).trim_end());
-            out.push('\n');
-        }
-        let span = match heading {
-            None => span,
-            Some(heading) => {
-                let after = self.measure.text(ByteSpan::from_range(heading.end()..span.end()));
-                let blank = after.len() - after.trim_start_matches(['\r', '\n']).len();
-                ByteSpan::from_range(heading.end() + blank..span.end())
-            }
-        };
-        if self.measure.hide_comments {
-            visible(self.measure.outline.comments(), span)
-                .for_each(|part| out.push_str(self.measure.text(part)));
-        } else {
-            out.push_str(self.measure.text(span));
-        }
-        out
-    }
-
     /// Header or fence of a block; the last one is remembered, so that it is counted once.
     fn repeated(&self, block: usize) -> Option<Repeated> {
         match self.known.get() {
@@ -445,16 +322,31 @@ impl<'a> Packer<'a> {
 
     fn find_repeated(&self, block: usize) -> Option<Repeated> {
         let block = self.measure.outline.blocks().get(block)?;
-        let span = match &block.kind {
-            BlockKind::Code(code) => code.fence.as_ref()?.opening,
-            BlockKind::Table(Table { header, delimiter, .. }) => {
-                ByteSpan::from_range(header.span.start()..delimiter.end())
+        let (span, words) = match &block.kind {
+            BlockKind::Code(code) => {
+                let opening = code.fence.as_ref()?.opening;
+                (opening, opening)
             }
+            BlockKind::Table(Table {
+                header, delimiter, ..
+            }) => (
+                ByteSpan::from_range(header.span.start()..delimiter.end()),
+                header.span,
+            ),
             _ => return None,
         };
-        let size = self.measure.count(span);
-        Some(Repeated { span, indexed: (size <= self.limit / 4).then_some(size) })
+        let tokens = self.measure.count(words);
+        Some(Repeated {
+            span,
+            words,
+            indexed: (tokens <= self.limit / 2).then_some(tokens),
+        })
     }
+}
+
+/// Whether a heading is too long to stand above a text. `gap`: the white space below it.
+pub(crate) fn is_long(heading: &Piece, gap: usize, limit: usize) -> bool {
+    heading.tokens + gap.min(limit / 4) > limit / 2
 }
 
 /// The block that all the body of these pieces belongs to, if it is one of rows.
