@@ -143,7 +143,7 @@ fn statistics_stay_within_their_bound() {
     let mut answers = Vec::new();
     for round in 0..2 {
         for share in 1..20 {
-            let view = view(2000, |document| document % share == 0);
+            let view = view(2000, |document| document.is_multiple_of(share));
             let found = |index: &Bm25Index<u32>| {
                 index
                     .searcher(&view)
@@ -161,7 +161,7 @@ fn statistics_stay_within_their_bound() {
     let of_one_view = (roomy.heap_bytes() - empty) / 19;
     let tight = index_of(rows).with_stats_bytes(3 * of_one_view + 1);
     for share in 1..20 {
-        let view = view(2000, |document| document % share == 0);
+        let view = view(2000, |document| document.is_multiple_of(share));
         assert!(tight.searcher(&view).is_ok());
         assert!(tight.heap_bytes() <= empty + 3 * of_one_view + 1);
     }

@@ -70,7 +70,7 @@ proptest! {
         let rows = rows(seed, 7000, drift);
         let documents = 200;
         let mut index = build(&rows, documents);
-        let seen = |document: u32| document % share == 0;
+        let seen = |document: u32| document.is_multiple_of(share);
         let view = view(documents, seen);
         let query = Query::weighted(terms.iter().map(|(term, w)| (format!("t{term}"), *w))).unwrap();
         let bm25 = Bm25::new(variant, 1.2, b).unwrap();
