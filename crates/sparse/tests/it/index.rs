@@ -171,6 +171,51 @@ fn statistics_stay_within_their_bound() {
     );
 }
 
+/// Several threads, the first use of a view's statistics among what they share.
+#[test]
+fn threads_get_the_same_answers() {
+    let rows = (0..3000_u32).map(|row| {
+        let terms = [
+            ("a", 1 + row % 3),
+            ("b", row % 2),
+            ("c", u32::from(row % 7 == 0)),
+        ];
+        TermCounts::from_pairs(3 + row % 5, terms).unwrap()
+    });
+    let index = index_of(rows);
+    let terms = ["a", "b", "c"].map(|term| (term.to_owned(), 1.0));
+    let query = Query::weighted(terms).unwrap();
+    let search = || {
+        let seen = view(3000, |document| document % 3 != 0);
+        index
+            .searcher(&seen)
+            .unwrap()
+            .search(&query, &Bm25::default(), 50)
+    };
+    let found = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(search)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect::<Vec<_>>()
+    });
+    assert!(
+        found
+            .iter()
+            .all(|each| *each == search() && each.len() == 50)
+    );
+}
+
+/// What a view does not hold is not in the debug output of its searcher either.
+#[test]
+fn a_searcher_prints_nothing_hidden() {
+    let index = index_of([one("open"), one("hidden")]);
+    let alone = index_of([one("open")]);
+    let (some, all) = (view(2, |document| document == 0), view(1, |_| true));
+    let whole = format!("{:?}", index.searcher(&some).unwrap());
+    assert_eq!(whole, format!("{:?}", alone.searcher(&all).unwrap()));
+}
+
 #[test]
 fn the_fingerprint_names_the_tokenizer() {
     let tokenizer = cornu_text::Tokenizer::new();
