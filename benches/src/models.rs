@@ -103,9 +103,10 @@ impl Models {
 
 #[cfg(feature = "torch")]
 fn open(folder: &Path) -> Result<Access> {
-    use cornu_embed::bert::{BertEmbeddingProvider, BertOptions};
-    let provider = BertEmbeddingProvider::open(folder, BertOptions::default())?;
-    let counter = provider.token_counter();
+    use cornu_embed::bert::{BertEmbeddingProvider, BertOptions, HfTokenCounter};
+    let name = folder.to_str().context("the path of the models is not Unicode")?;
+    let provider = BertEmbeddingProvider::open(name, &BertOptions::default())?;
+    let counter = Arc::new(HfTokenCounter::open(folder)?);
     Ok(Access::Open(Box::new(Opened { provider: Box::new(provider), counter })))
 }
 

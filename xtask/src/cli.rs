@@ -1,12 +1,13 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
 use crate::jobs::bench_tables::{self, BenchTablesArgs};
+use crate::jobs::environment::Environment;
 use crate::jobs::test::{self, TestArgs};
 use crate::jobs::with_torch::{self, WithTorchArgs};
 use crate::progress::{Mode, Progress};
@@ -166,6 +167,18 @@ impl Common {
             own,
             ..Options::default()
         }
+    }
+
+    /// The environment of this command's programs, after its setup.
+    ///
+    /// # Errors
+    /// See [`Environment::with_torch`].
+    pub fn environment(&self, checkout: &Path, prepared: &Prepared) -> Result<Environment> {
+        let mut environment = Environment::with_torch(checkout, prepared)?;
+        if self.options().offline {
+            environment.set_offline();
+        }
+        Ok(environment)
     }
 
     /// Where this command's progress goes.

@@ -126,7 +126,11 @@ impl Task {
         shown.last = Instant::now();
         let text = line(&self.name, shown.done, self.total, self.started.elapsed());
         if self.mode == Mode::Bar {
-            eprint!("\r\x1b[K{} {text}", bar(shown.done, self.total));
+            // A line wider than the terminal is cut, not wrapped: a wrapped one could not be redrawn.
+            eprint!(
+                "\x1b[?7l\r\x1b[K{} {text}\x1b[?7h",
+                bar(shown.done, self.total)
+            );
             // A terminal that cannot be written to is no reason to stop a download.
             let _ = std::io::stderr().flush();
         } else {
@@ -137,9 +141,11 @@ impl Task {
 
 fn line(name: &str, done: u64, total: u64, elapsed: Duration) -> String {
     let speed = rate(done, elapsed);
+    // The first bytes say nothing about the rate of the rest.
+    let known = done >= total / 256;
     let left = match total.saturating_sub(done).checked_div(speed) {
-        Some(seconds) => format!("{} left", duration(Duration::from_secs(seconds))),
-        None => "waiting".to_owned(),
+        Some(seconds) if known => format!("{} left", duration(Duration::from_secs(seconds))),
+        _ => "starting".to_owned(),
     };
     format!(
         "{name}: {} of {}, {}/s, {left}",
@@ -216,10 +222,12 @@ mod tests {
     #[test]
     fn a_line_names_bytes_rate_and_time_left() {
         let text = line("torch", 50 << 20, 100 << 20, Duration::from_secs(5));
+        let first = line("torch", 1, 1000, Duration::from_secs(1));
+        assert_eq!(first, "torch: 1 B of 1000 B, 1 B/s, starting");
         assert_eq!(text, "torch: 50.0 MiB of 100.0 MiB, 10.0 MiB/s, 5.0 s left");
         assert_eq!(
             line("torch", 0, 10, Duration::ZERO),
-            "torch: 0 B of 10 B, 0 B/s, waiting"
+            "torch: 0 B of 10 B, 0 B/s, starting"
         );
         assert_eq!(bar(1, 2), format!("[{}{}]", "=".repeat(12), " ".repeat(12)));
         assert_eq!(bar(0, 0), format!("[{}]", "=".repeat(24)));

@@ -68,7 +68,11 @@ impl Context {
             if tokens <= limit / 4 {
                 // A title that was cut in the path is shown whole in the text.
                 let holds_heading = !line.ends_with("…\n");
-                return Self { line, tokens, holds_heading };
+                return Self {
+                    line,
+                    tokens,
+                    holds_heading,
+                };
             }
         }
         Self::default()

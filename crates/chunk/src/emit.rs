@@ -33,7 +33,12 @@ pub(crate) struct Place<'a> {
 impl<'a> Namer<'a> {
     pub(crate) fn new(doc: &'a Document, outline: &'a Outline) -> Self {
         let lines = LineIndex::new(doc.source());
-        Self { doc, outline, lines, ordinals: BTreeMap::new() }
+        Self {
+            doc,
+            outline,
+            lines,
+            ordinals: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn chunk(&mut self, draft: Draft, place: Place<'_>) -> Chunk {
@@ -112,7 +117,11 @@ pub(crate) fn cores(drafts: &[Draft], whole: ByteSpan) -> Vec<ByteSpan> {
         .iter()
         .enumerate()
         .map(|(at, draft)| {
-            let end = if at == last { whole.end() } else { draft.next.clamp(start, whole.end()) };
+            let end = if at == last {
+                whole.end()
+            } else {
+                draft.next.clamp(start, whole.end())
+            };
             let core = ByteSpan::from_range(start..end);
             start = end;
             core

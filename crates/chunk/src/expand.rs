@@ -50,7 +50,9 @@ pub fn expand<'a>(
     let mut out: Vec<Expanded> = Vec::new();
     let mut places: BTreeMap<ChunkId, usize> = BTreeMap::new();
     for (at, hit) in hits.iter().enumerate() {
-        let id = lookup(&hit.id).and_then(|chunk| chunk.parent).unwrap_or(hit.id);
+        let id = lookup(&hit.id)
+            .and_then(|chunk| chunk.parent)
+            .unwrap_or(hit.id);
         let place = *places.entry(id).or_insert(out.len());
         match out.get_mut(place) {
             Some(known) => known.matched.push(hit.id),

@@ -24,7 +24,9 @@ pub struct FixedWindowOptions {
 
 impl Default for FixedWindowOptions {
     fn default() -> Self {
-        Self { window: Window::fixed(120, 0) }
+        Self {
+            window: Window::fixed(120, 0),
+        }
     }
 }
 
@@ -69,7 +71,11 @@ impl FixedWindow {
             options.window.overlap(),
             counter_name(&*counter),
         );
-        Self { counter, options, fingerprint }
+        Self {
+            counter,
+            options,
+            fingerprint,
+        }
     }
 
     fn drafts(&self, source: &str) -> Vec<Draft> {
@@ -116,7 +122,9 @@ impl FixedWindow {
 
 impl std::fmt::Debug for FixedWindow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("FixedWindow").field(&self.fingerprint).finish()
+        f.debug_tuple("FixedWindow")
+            .field(&self.fingerprint)
+            .finish()
     }
 }
 
@@ -140,7 +148,10 @@ impl Chunker for FixedWindow {
                 core,
             };
             let chunk = namer.chunk(draft, place);
-            Chunk { prefix: Vec::new(), ..chunk }
+            Chunk {
+                prefix: Vec::new(),
+                ..chunk
+            }
         });
         Ok(chunks.collect())
     }

@@ -136,7 +136,9 @@ pub fn boundary_breaks(source: &str, chunks: &[Chunk]) -> BoundaryBreaks {
 pub fn evidence_unit(source: &str, outline: &Outline, at: usize) -> Option<ByteSpan> {
     let front = outline.front_matter().map(|front| front.span);
     let holds = |span: &ByteSpan| (span.start()..span.end()).contains(&at);
-    let span = front.filter(holds).or_else(|| Some(outline.section_at(at)?.span))?;
+    let span = front
+        .filter(holds)
+        .or_else(|| Some(outline.section_at(at)?.span))?;
     let text = span.slice(source)?;
     let start = span.start() + (text.len() - text.trim_start().len());
     let end = span.start() + text.trim_end().len();
@@ -172,7 +174,11 @@ pub fn context_completeness(source: &str, unit: ByteSpan, shown: &[ByteSpan]) ->
             covered += if at < reach { c.len_utf8() } else { 0 };
         }
     }
-    if whole == 0 { 1.0 } else { share(covered, whole) }
+    if whole == 0 {
+        1.0
+    } else {
+        share(covered, whole)
+    }
 }
 
 fn visible_start(source: &str, unit: ByteSpan) -> usize {
@@ -181,5 +187,9 @@ fn visible_start(source: &str, unit: ByteSpan) -> usize {
 }
 
 fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
 }

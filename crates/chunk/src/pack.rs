@@ -51,25 +51,35 @@ struct Open {
     /// The block larger than a chunk of which this one holds a piece.
     block: Option<usize>,
     repeated: Option<Repeated>,
+    /// Whether the heading path stands in front of the index text.
+    context: bool,
     /// Nothing may be added: the structure, not the size, ends the chunk.
     closed: bool,
+    /// The first byte of the evidence.
+    start: usize,
 }
 
+/// The part of a block that its later pieces need.
 #[derive(Clone, Copy)]
 struct Repeated {
+    /// Opening fence, or header and delimiter row.
     span: ByteSpan,
-    /// Its size, if it is small enough to be part of the index text.
+    /// Of it, what says something: the delimiter row does not.
+    words: ByteSpan,
+    /// The size of that, if it is small enough to be part of the index text.
     indexed: Option<usize>,
 }
 
 impl<'a> Packer<'a> {
-    pub(crate) fn new(
-        measure: &'a Measure<'a>,
-        window: Window,
-        context: &'a Context,
-    ) -> Self {
+    pub(crate) fn new(measure: &'a Measure<'a>, window: Window, context: &'a Context) -> Self {
         let (limit, overlap) = (window.size(), window.overlap());
-        Self { measure, limit, overlap, context, known: Cell::new(None) }
+        Self {
+            measure,
+            limit,
+            overlap,
+            context,
+            known: Cell::new(None),
+        }
     }
 
     /// Packs pieces that belong together; `end` is where what follows them begins.
@@ -94,6 +104,7 @@ impl<'a> Packer<'a> {
             if let (Some(rest), Some(piece)) = (rest, pieces.get_mut(at)) {
                 *piece = rest;
             }
+            open.start = draft.span.start();
             drafts.push(draft);
             before = rest.is_none().then_some(open);
         }
@@ -106,17 +117,30 @@ impl<'a> Packer<'a> {
         let mut heading = 0;
         for (at, &(mut piece)) in pieces.iter().enumerate() {
             if piece.kind == UnitKind::Heading {
-                if piece.tokens > self.limit / 4 {
+                let gap = pieces.get(at + 1).map_or(0, |next| next.gap);
+                if is_long(&piece, gap, self.limit) {
                     piece.kind = UnitKind::Sentence; // no title but a text, and packed like one
                 } else {
-                    let gap = pieces.get(at + 1).map_or(0, |next| next.gap);
                     heading = piece.tokens + gap.min(self.limit / 4);
                 }
             }
-            let mut room = self.limit - self.context.tokens.max(heading).min(self.limit - 1);
-            if piece.kind == UnitKind::Row && piece.tokens > room / 2 {
-                let repeated = self.repeated(piece.block).and_then(|repeated| repeated.indexed);
-                room -= repeated.unwrap_or(0).min(room - 1);
+            let taken = match self.context.holds_heading {
+                true => self.context.tokens.max(heading),
+                false => self.context.tokens + heading,
+            };
+            let mut room = self.limit.saturating_sub(taken).max(1);
+            if piece.kind == UnitKind::Row
+                && let Some(Repeated {
+                    span,
+                    indexed: Some(tokens),
+                    ..
+                }) = self.repeated(piece.block)
+                && piece.span.start() >= span.end()
+            {
+                room = self
+                    .limit
+                    .saturating_sub(self.context.tokens + tokens)
+                    .max(1);
             }
             self.measure.cut(piece, room, &mut out);
         }
@@ -133,7 +157,9 @@ impl<'a> Packer<'a> {
             body: false,
             block: None,
             repeated: None,
+            context: true,
             closed: false,
+            start: 0,
         };
         let Some(piece) = pieces.get(at) else {
             return open;
@@ -143,7 +169,10 @@ impl<'a> Packer<'a> {
         if piece.kind == UnitKind::Row && earlier.is_some_and(inside) {
             open.block = Some(piece.block);
             open.repeated = self.repeated(piece.block);
-            open.index += open.repeated.and_then(|repeated| repeated.indexed).unwrap_or(0);
+            open.index += open
+                .repeated
+                .and_then(|repeated| repeated.indexed)
+                .unwrap_or(0);
         } else if let Some(before) = before
             && piece.kind == UnitKind::Sentence
             && before.end == at
@@ -160,8 +189,8 @@ impl<'a> Packer<'a> {
             return;
         };
         let (mut taken, mut gap) = (0, next.gap);
-        while open.from > before.from + 1
-            && let Some(piece) = pieces.get(open.from - 1)
+        while let Some(piece) = open.from.checked_sub(1).and_then(|at| pieces.get(at))
+            && piece.span.start() > before.start
             && piece.kind == UnitKind::Sentence
             && !piece.fragment
         {
@@ -212,7 +241,9 @@ impl<'a> Packer<'a> {
     /// may be room for more.
     fn fill_block(&self, pieces: &[Piece], open: &mut Open, block: usize) -> bool {
         let rows = pieces.get(open.end..).unwrap_or_default();
-        let rows = rows.iter().take_while(|row| row.kind == UnitKind::Row && row.block == block);
+        let rows = rows
+            .iter()
+            .take_while(|row| row.kind == UnitKind::Row && row.block == block);
         let (mut total, mut gap) = (0usize, None);
         for row in rows.clone() {
             gap.get_or_insert(row.gap);
@@ -229,7 +260,9 @@ impl<'a> Packer<'a> {
         if open.body {
             // A block that fits a chunk of its own waits for one; a larger one may begin below a
             // short text that leads to it.
-            let lead = open.text.max(open.index - self.context.tokens.min(open.index));
+            let lead = open
+                .text
+                .max(open.index - self.context.tokens.min(open.index));
             if alone <= self.limit || lead > self.limit / 4 || open.from < open.first {
                 return false;
             }
@@ -279,7 +312,8 @@ impl<'a> Packer<'a> {
         let (mut draft, mut size) = self.draft(pieces, open, end, None);
         // A tokenizer that merges across pieces leaves room; use it, with at most two more counts.
         for _ in 0..2 {
-            if self.measure.counter.slack() == 0 || open.closed || size.0.max(size.1) >= self.limit {
+            if self.measure.counter.slack() == 0 || open.closed || size.0.max(size.1) >= self.limit
+            {
                 break;
             }
             let reached = open.end;
@@ -294,7 +328,10 @@ impl<'a> Packer<'a> {
             let excess = size.0.max(size.1) - self.limit;
             if open.from < open.first {
                 open.from = open.first;
-            } else if !self.shrink(pieces, open, excess) {
+            } else if !self.shrink(pieces, open, excess)
+                && !without_context(open)
+                && !without_heading(pieces, open)
+            {
                 return self.cut_last(pieces, open, end);
             }
             (draft, size) = self.draft(pieces, open, end, None);
@@ -310,7 +347,11 @@ impl<'a> Packer<'a> {
             given += pieces.get(end).map_or(0, |piece| piece.tokens + piece.gap);
         }
         let body = |range: std::ops::Range<usize>| {
-            pieces.get(range).unwrap_or_default().iter().any(Piece::is_body)
+            pieces
+                .get(range)
+                .unwrap_or_default()
+                .iter()
+                .any(Piece::is_body)
         };
         // Rather give up the whole of a block than a part of it.
         if open.block.is_none()
@@ -318,7 +359,11 @@ impl<'a> Packer<'a> {
             && piece.kind == UnitKind::Row
         {
             let kept = pieces.get(open.first..end).unwrap_or_default();
-            let same = kept.iter().rev().take_while(|row| row.block == piece.block).count();
+            let same = kept
+                .iter()
+                .rev()
+                .take_while(|row| row.block == piece.block)
+                .count();
             if body(open.first..end - same) {
                 end -= same;
             }
@@ -342,7 +387,9 @@ impl<'a> Packer<'a> {
         let mut room = piece.tokens;
         loop {
             let fit = self.measure.counter.fit(text, room);
-            let cut = cut_point(text, fit).min(text.len());
+            let white = text.len() - text.trim_start().len();
+            let least = white + text.trim_start().chars().next().map_or(0, char::len_utf8);
+            let cut = cut_point(text, fit.max(least)).max(least);
             let (draft, size) = self.draft(pieces, open, end, Some(piece.span.start() + cut));
             let excess = size.0.max(size.1).saturating_sub(self.limit);
             if excess == 0 || room == 0 {
@@ -370,30 +417,41 @@ impl<'a> Packer<'a> {
         let shown = pieces.get(open.from..open.end).unwrap_or_default();
         let own = pieces.get(open.first..open.end).unwrap_or_default();
         let content = |piece: &&Piece| piece.kind != UnitKind::Decor;
-        let start = shown.iter().find(content).map_or(0, |piece| piece.span.start());
+        let start = shown
+            .iter()
+            .find(content)
+            .map_or(0, |piece| piece.span.start());
         let last = shown.iter().rev().find(|piece| piece.is_body());
         let stop = cut.or(last.map(|piece| piece.span.end())).unwrap_or(start);
         let span = ByteSpan::from_range(start..stop);
         let own_start = own.first().map_or(start, |piece| piece.span.start());
-        let own_end = cut.or(own.last().map(|piece| piece.span.end())).unwrap_or(stop);
+        let own_end = cut
+            .or(own.last().map(|piece| piece.span.end()))
+            .unwrap_or(stop);
         let next = match cut {
             Some(cut) => cut,
             None => pieces.get(open.end).map_or(end, |piece| piece.span.start()),
         };
         let block = open.block.or_else(|| only_block(own));
         let heading = shown.first().filter(|piece| {
-            piece.kind == UnitKind::Heading && self.context.holds_heading
+            piece.kind == UnitKind::Heading && self.context.holds_heading && open.context
         });
-        let index_text = self.index_text(span, heading.map(|piece| piece.span), open.repeated);
+        let index_text = self.index_text(span, heading.map(|piece| piece.span), open);
         let tokens = self.measure.counter.count(&index_text);
         let text = self.measure.text(span);
         let suffix = index_text.ends_with(text);
-        let shown = if suffix { tokens } else { self.measure.counter.count(text) };
+        let shown = if suffix {
+            tokens
+        } else {
+            self.measure.counter.count(text)
+        };
         let draft = Draft {
             span,
             own: ByteSpan::from_range(own_start..own_end),
             next,
-            kind: block.map_or(ChunkKind::Prose, |block| block_kind(self.measure.outline, block)),
+            kind: block.map_or(ChunkKind::Prose, |block| {
+                block_kind(self.measure.outline, block)
+            }),
             block,
             repeated: open.repeated.map(|repeated| repeated.span),
             index_text,
@@ -402,22 +460,26 @@ impl<'a> Packer<'a> {
         (draft, (shown, tokens))
     }
 
-    fn index_text(
-        &self,
-        span: ByteSpan,
-        heading: Option<ByteSpan>,
-        repeated: Option<Repeated>,
-    ) -> String {
+    fn index_text(&self, span: ByteSpan, heading: Option<ByteSpan>, open: &Open) -> String {
         let mut out = String::with_capacity(self.context.line.len() + span.len() + 64);
-        out.push_str(&self.context.line);
-        if let Some(Repeated { span, indexed: Some(_) }) = repeated {
-            out.push_str(self.measure.text(span).trim_end());
+        if open.context {
+            out.push_str(&self.context.line);
+        }
+        if let Some(Repeated {
+            words,
+            indexed: Some(_),
+            ..
+        }) = open.repeated
+        {
+            out.push_str(self.measure.text(words).trim_end());
             out.push('\n');
         }
         let span = match heading {
             None => span,
             Some(heading) => {
-                let after = self.measure.text(ByteSpan::from_range(heading.end()..span.end()));
+                let after = self
+                    .measure
+                    .text(ByteSpan::from_range(heading.end()..span.end()));
                 let blank = after.len() - after.trim_start_matches(['\r', '\n']).len();
                 ByteSpan::from_range(heading.end() + blank..span.end())
             }
@@ -445,16 +507,51 @@ impl<'a> Packer<'a> {
 
     fn find_repeated(&self, block: usize) -> Option<Repeated> {
         let block = self.measure.outline.blocks().get(block)?;
-        let span = match &block.kind {
-            BlockKind::Code(code) => code.fence.as_ref()?.opening,
-            BlockKind::Table(Table { header, delimiter, .. }) => {
-                ByteSpan::from_range(header.span.start()..delimiter.end())
+        let (span, words) = match &block.kind {
+            BlockKind::Code(code) => {
+                let opening = code.fence.as_ref()?.opening;
+                (opening, opening)
             }
+            BlockKind::Table(Table {
+                header, delimiter, ..
+            }) => (
+                ByteSpan::from_range(header.span.start()..delimiter.end()),
+                header.span,
+            ),
             _ => return None,
         };
-        let size = self.measure.count(span);
-        Some(Repeated { span, indexed: (size <= self.limit / 4).then_some(size) })
+        let tokens = self.measure.count(words);
+        Some(Repeated {
+            span,
+            words,
+            indexed: (tokens <= self.limit / 2).then_some(tokens),
+        })
     }
+}
+
+/// Whether a heading is too long to stand above a text. `gap`: the white space below it.
+pub(crate) fn is_long(heading: &Piece, gap: usize, limit: usize) -> bool {
+    heading.tokens + gap.min(limit / 4) > limit / 2
+}
+
+/// Leaves out what stands in front of the index text, header or fence before the heading path; says
+/// whether there was anything.
+fn without_context(open: &mut Open) -> bool {
+    if let Some(repeated) = &mut open.repeated
+        && repeated.indexed.take().is_some()
+    {
+        return true;
+    }
+    std::mem::replace(&mut open.context, false)
+}
+
+/// Leaves a heading behind that is above the first text; says whether there was one.
+fn without_heading(pieces: &[Piece], open: &mut Open) -> bool {
+    let own = pieces.get(open.first..open.end).unwrap_or_default();
+    let above = own.iter().position(Piece::is_body).unwrap_or(0);
+    open.first += above;
+    open.from = open.first;
+    above > 0
 }
 
 /// The block that all the body of these pieces belongs to, if it is one of rows.

@@ -107,13 +107,20 @@ impl ParentChild {
             counter_name(&*counter),
         );
         let parent_fingerprint = format!("{fingerprint} role=parent");
-        Ok(Self { counter, options, fingerprint, parent_fingerprint })
+        Ok(Self {
+            counter,
+            options,
+            fingerprint,
+            parent_fingerprint,
+        })
     }
 }
 
 impl std::fmt::Debug for ParentChild {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ParentChild").field(&self.fingerprint).finish()
+        f.debug_tuple("ParentChild")
+            .field(&self.fingerprint)
+            .finish()
     }
 }
 
@@ -132,7 +139,11 @@ impl Chunker for ParentChild {
             hide_comments: self.options.comments == Comments::Hide,
         };
         let pieces = measure.pieces();
-        let family = Family { measure: &measure, options: &self.options, pieces: &pieces };
+        let family = Family {
+            measure: &measure,
+            options: &self.options,
+            pieces: &pieces,
+        };
         let mut parents = Vec::new();
         let mut at = 0;
         while at < outline.sections().len() {
@@ -143,7 +154,10 @@ impl Chunker for ParentChild {
             .map(|(section, parent)| (section, family.children(&parent), parent))
             .filter(|(_, children, _)| !children.is_empty())
             .collect();
-        let drafts: Vec<Draft> = families.iter().map(|(_, _, parent)| parent.clone()).collect();
+        let drafts: Vec<Draft> = families
+            .iter()
+            .map(|(_, _, parent)| parent.clone())
+            .collect();
         let parent_cores = cores(&drafts, ByteSpan::from_range(0..source.len()));
         let mut namer = Namer::new(doc, &outline);
         let mut chunks = Vec::new();
@@ -178,7 +192,10 @@ impl Chunker for ParentChild {
 }
 
 fn path(outline: &Outline, section: usize) -> &[String] {
-    outline.sections().get(section).map_or(&[], |section| &section.path)
+    outline
+        .sections()
+        .get(section)
+        .map_or(&[], |section| &section.path)
 }
 
 /// The two generations of one document. Sections go by their index.
@@ -222,11 +239,16 @@ impl Family<'_> {
     /// they fit.
     fn whole(&self, first: &Section, last: &Section) -> Option<Draft> {
         let limit = self.options.parent.size();
-        let start = self.pieces.partition_point(|piece| piece.block < first.blocks.start);
+        let start = self
+            .pieces
+            .partition_point(|piece| piece.block < first.blocks.start);
         let pieces = self.pieces.get(start..).unwrap_or_default();
         let mut total = 0;
         let mut count = 0;
-        for piece in pieces.iter().take_while(|piece| piece.block < last.blocks.end) {
+        for piece in pieces
+            .iter()
+            .take_while(|piece| piece.block < last.blocks.end)
+        {
             total += piece.tokens + if count == 0 { 0 } else { piece.gap };
             count += 1;
             if total > limit || piece.kind == UnitKind::Hidden {
@@ -244,7 +266,9 @@ impl Family<'_> {
             span,
             own: span,
             next: last.span.end(),
-            kind: block.map_or(ChunkKind::Prose, |block| block_kind(self.measure.outline, block)),
+            kind: block.map_or(ChunkKind::Prose, |block| {
+                block_kind(self.measure.outline, block)
+            }),
             block,
             repeated: None,
             index_text,
@@ -284,7 +308,8 @@ impl Family<'_> {
                 }
                 let start = piece.span.start().max(span.start());
                 let end = piece.span.end().min(span.end());
-                self.measure.fragment(piece, ByteSpan::from_range(start..end), piece.gap)
+                self.measure
+                    .fragment(piece, ByteSpan::from_range(start..end), piece.gap)
             })
             .collect()
     }

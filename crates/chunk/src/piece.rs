@@ -68,7 +68,14 @@ impl<'a> Measure<'a> {
                 };
                 let counted = !matches!(kind, UnitKind::Hidden);
                 let tokens = if counted { self.count(span) } else { 0 };
-                Piece { span, kind, block, tokens, gap, fragment: false }
+                Piece {
+                    span,
+                    kind,
+                    block,
+                    tokens,
+                    gap,
+                    fragment: false,
+                }
             })
             .collect()
     }
@@ -90,7 +97,11 @@ impl<'a> Measure<'a> {
                 out.push(self.fragment(piece, span, gap));
             }
             let white = ByteSpan::from_range(span.end()..at + length);
-            gap = if white.is_empty() { 0 } else { self.count(white) };
+            gap = if white.is_empty() {
+                0
+            } else {
+                self.count(white)
+            };
             at += length;
         }
     }
@@ -99,7 +110,14 @@ impl<'a> Measure<'a> {
     pub(crate) fn fragment(&self, piece: Piece, span: ByteSpan, gap: usize) -> Piece {
         let hidden = self.hide_comments && covered(self.outline.comments(), span, self.source);
         let kind = if hidden { UnitKind::Hidden } else { piece.kind };
-        Piece { span, kind, gap, tokens: self.count(span), fragment: true, ..piece }
+        Piece {
+            span,
+            kind,
+            gap,
+            tokens: self.count(span),
+            fragment: true,
+            ..piece
+        }
     }
 }
 
@@ -136,5 +154,8 @@ const WINDOW: usize = 128;
 
 fn floor_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+    (0..=at)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
 }

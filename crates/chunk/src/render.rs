@@ -16,12 +16,12 @@ use crate::markdown::{BlockKind, Outline};
 /// use std::sync::Arc;
 /// use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions, Window, render};
 /// use cornu_core::{Acl, DocId, Document};
-/// use cornu_text::WordCounter;
+/// use cornu_text::CharCounter;
 ///
 /// let source = "```rust\nlet a = 1;\nlet b = 2;\nlet c = 3;\n```\n";
 /// let doc = Document::new(DocId::new("a.md")?, source, Acl::public());
-/// let options = SentencePackedOptions { window: Window::new(5, 0)?, ..Default::default() };
-/// let chunks = SentencePacked::new(Arc::new(WordCounter::new()), options).chunk(&doc)?;
+/// let options = SentencePackedOptions { window: Window::new(24, 0)?, ..Default::default() };
+/// let chunks = SentencePacked::new(Arc::new(CharCounter::new()), options).chunk(&doc)?;
 /// assert_eq!(chunks[1].text, "let b = 2;");
 /// assert_eq!(render(&chunks[1], source), "```rust\nlet b = 2;\n```");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -29,7 +29,11 @@ use crate::markdown::{BlockKind, Outline};
 #[must_use]
 pub fn render(chunk: &Chunk, source: &str) -> String {
     let mut out = String::new();
-    let parts: Vec<&str> = chunk.prefix.iter().filter_map(|span| span.slice(source)).collect();
+    let parts: Vec<&str> = chunk
+        .prefix
+        .iter()
+        .filter_map(|span| span.slice(source))
+        .collect();
     for (at, part) in parts.iter().enumerate() {
         out.push_str(part.trim_end());
         let last = at + 1 == parts.len();
@@ -50,9 +54,11 @@ pub fn render(chunk: &Chunk, source: &str) -> String {
 fn repeated(kind: ChunkKind, part: &str) -> bool {
     match kind {
         ChunkKind::Code => part.starts_with("```") || part.starts_with("~~~"),
-        ChunkKind::Table => part.trim_end().lines().next_back().is_some_and(|line| {
-            line.contains('-') && line.chars().all(|c| "|-: \t>".contains(c))
-        }),
+        ChunkKind::Table => {
+            part.trim_end().lines().next_back().is_some_and(|line| {
+                line.contains('-') && line.chars().all(|c| "|-: \t>".contains(c))
+            })
+        }
         _ => false,
     }
 }
@@ -65,11 +71,16 @@ fn unclosed(text: &str) -> Option<String> {
         return None;
     };
     let fence = code.fence.as_ref().filter(|fence| !fence.closed)?;
-    let before = text.get(last.span.start()..fence.opening.start()).unwrap_or_default();
+    let before = text
+        .get(last.span.start()..fence.opening.start())
+        .unwrap_or_default();
     Some(indent(before) + &fence.close_with())
 }
 
 /// What a further line of the container begins with, where a line of it begins with `markers`.
 fn indent(markers: &str) -> String {
-    markers.chars().map(|c| if matches!(c, '>' | '\t') { c } else { ' ' }).collect()
+    markers
+        .chars()
+        .map(|c| if matches!(c, '>' | '\t') { c } else { ' ' })
+        .collect()
 }

@@ -9,7 +9,7 @@ use crate::comments::Comments;
 use crate::context::{Context, HeadingContext};
 use crate::emit::{Namer, Place, cores};
 use crate::markdown::{Outline, Section};
-use crate::pack::{Draft, Packer};
+use crate::pack::{Draft, Packer, is_long};
 use crate::piece::{Measure, Piece};
 use crate::window::Window;
 
@@ -44,15 +44,15 @@ impl Default for SentencePackedOptions {
 /// Packs whole sentences, section by section, up to a size.
 ///
 /// - A chunk lies in one section, the part of the document under one heading. It shows the heading
-///   when it is the section's first. A section without a body of its own gives no chunk: its title
-///   stands in the heading path of what is below it, its bytes in the core of the chunk that comes
-///   next.
+///   when it is the section's first; a heading larger than half of the size is packed like a
+///   sentence. A section without a body of its own gives no chunk: its title stands in the heading
+///   path of what is below it, its bytes in the core of the chunk that comes next.
 /// - A code block or a table that fits is never cut; whether it stands alone depends on the room
 ///   beside it. `kind` is Code or Table where it does, Prose where it shares the chunk.
 /// - A code block or a table that does not fit is cut between lines or rows, and its pieces share
 ///   no chunk with other text (but for a short text that leads to the first piece: a caption). From
-///   the second piece on, opening fence or header stand in `prefix` and, where they are no larger
-///   than a quarter of the size, in `index_text`.
+///   the second piece on, opening fence or header and delimiter row stand in `prefix`; fence or
+///   header row, where it is no larger than half of the size, also in `index_text`.
 /// - A sentence, line or row that does not fit is cut, after white space or a comma where one is
 ///   near, else between two characters.
 /// - The overlap is whole sentences, within a section; code and tables are not repeated.
@@ -98,13 +98,19 @@ impl SentencePacked {
             options.comments.as_str(),
             counter_name(&*counter),
         );
-        Self { counter, options, fingerprint }
+        Self {
+            counter,
+            options,
+            fingerprint,
+        }
     }
 }
 
 impl std::fmt::Debug for SentencePacked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("SentencePacked").field(&self.fingerprint).finish()
+        f.debug_tuple("SentencePacked")
+            .field(&self.fingerprint)
+            .finish()
     }
 }
 
@@ -163,17 +169,16 @@ pub(crate) struct Packing<'a> {
 impl Packing<'_> {
     /// The drafts of the pieces, which lie in the section.
     pub(crate) fn section(&self, section: &Section, pieces: &[Piece]) -> Vec<Draft> {
-        if !pieces.iter().any(Piece::is_body) && !long_heading(pieces, self.window.size()) {
+        let limit = self.window.size();
+        let long =
+            |heading: &Piece| is_long(heading, pieces.get(1).map_or(0, |next| next.gap), limit);
+        if !pieces.iter().any(Piece::is_body) && !pieces.first().is_some_and(long) {
             return Vec::new();
         }
         let counter = self.measure.counter;
-        let context = Context::new(section, self.heading_context, counter, self.window.size());
+        let context = Context::new(section, self.heading_context, counter, limit);
         Packer::new(self.measure, self.window, &context).pack(pieces, section.span.end())
     }
-}
-
-fn long_heading(pieces: &[Piece], limit: usize) -> bool {
-    pieces.first().is_some_and(|piece| piece.tokens > limit / 4)
 }
 
 /// The pieces of the section's own blocks.
@@ -187,6 +192,10 @@ pub(crate) fn pieces_of<'a>(pieces: &'a [Piece], section: &Section) -> &'a [Piec
 pub(crate) fn counter_name(counter: &dyn TokenCounter) -> String {
     let fingerprint = counter.fingerprint();
     let digest = fingerprint.digest();
-    let hex: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("{}#{hex}", fingerprint.model())
 }

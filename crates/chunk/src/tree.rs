@@ -83,5 +83,8 @@ fn is_markdown(path: &Path) -> bool {
 }
 
 fn io(path: &Path, source: std::io::Error) -> DocumentError {
-    DocumentError::Io { path: path.display().to_string(), source }
+    DocumentError::Io {
+        path: path.display().to_string(),
+        source,
+    }
 }

@@ -55,7 +55,11 @@ fn block_units(
         let kept = text.trim_end().len();
         if kept > 0 {
             let span = ByteSpan::from_range(span.start()..span.start() + kept);
-            out.push(Unit { span, kind, block: index });
+            out.push(Unit {
+                span,
+                kind,
+                block: index,
+            });
         }
     };
     let hidden = |span| hide_comments && covered(outline.comments(), span, source);
@@ -81,13 +85,16 @@ fn block_units(
 }
 
 fn sentence_kind(hidden: bool) -> UnitKind {
-    if hidden { UnitKind::Hidden } else { UnitKind::Sentence }
+    if hidden {
+        UnitKind::Hidden
+    } else {
+        UnitKind::Sentence
+    }
 }
 
 /// Whether comments cover everything of `span` but white space.
 pub(crate) fn covered(comments: &[ByteSpan], span: ByteSpan, source: &str) -> bool {
-    visible(comments, span)
-        .all(|part| part.slice(source).unwrap_or_default().trim().is_empty())
+    visible(comments, span).all(|part| part.slice(source).unwrap_or_default().trim().is_empty())
 }
 
 /// The parts of `span` outside the comments (sorted, disjoint), in order.
@@ -101,13 +108,10 @@ pub(crate) fn visible(
         .skip(first)
         .take_while(move |comment| comment.start() < span.end());
     let mut at = span.start();
-    inside
-        .map(Some)
-        .chain([None])
-        .filter_map(move |comment| {
-            let end = comment.map_or(span.end(), |comment| comment.start().max(at));
-            let part = ByteSpan::from_range(at..end);
-            at = comment.map_or(span.end(), |comment| comment.end());
-            (!part.is_empty()).then_some(part)
-        })
+    inside.map(Some).chain([None]).filter_map(move |comment| {
+        let end = comment.map_or(span.end(), |comment| comment.start().max(at));
+        let part = ByteSpan::from_range(at..end);
+        at = comment.map_or(span.end(), |comment| comment.end());
+        (!part.is_empty()).then_some(part)
+    })
 }

@@ -41,7 +41,10 @@ impl Window {
         match usize::try_from(overlap) {
             Err(_) => Err(ConfigError::NegativeOverlap { size, overlap }),
             Ok(shared) if shared >= tokens => Err(ConfigError::Overlap { size, overlap }),
-            Ok(overlap) => Ok(Self { size: tokens, overlap }),
+            Ok(overlap) => Ok(Self {
+                size: tokens,
+                overlap,
+            }),
         }
     }
 
@@ -82,7 +85,9 @@ impl Window {
 #[non_exhaustive]
 pub enum ConfigError {
     /// No chunk could hold anything.
-    #[error("a chunk of {size} tokens (overlap {overlap}) holds nothing; give a size of at least 1")]
+    #[error(
+        "a chunk of {size} tokens (overlap {overlap}) holds nothing; give a size of at least 1"
+    )]
     Size {
         /// The size asked for.
         size: i64,

@@ -46,7 +46,7 @@
 //! # Features
 //!
 //! - `serde`: `Serialize` and `Deserialize` for the plain data types.
-//! - `proptest`: [`testing`]: strategies and conformance suites with which you can
+//! - `proptest`: the module `testing`: strategies and conformance suites with which you can
 //!   property-test your own embedder or store.
 
 pub mod acl;

@@ -8,7 +8,7 @@ use crate::span::ByteSpan;
 
 /// Texts to unit vectors.
 ///
-/// For every implementation holds, and [`testing`](crate::testing) checks:
+/// For every implementation holds, and the suites of `testing` (feature `proptest`) check:
 /// - `embed` gives shape (N, D) in the order of the input, D = [`dimension`](Self::dimension);
 ///   no texts give (0, D). `embed_query` gives shape (D).
 /// - Every vector is finite and has L2 norm 1 within 1e-5.

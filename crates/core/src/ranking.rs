@@ -146,7 +146,8 @@ pub enum RankingError {
     },
     /// An id comes twice.
     #[error(
-        "an id comes twice (again at position {position} of the ordered list, from 0); merge its scores first"
+        "an id comes twice (again at position {position} of the ordered list, from 0); merge its \
+         scores first"
     )]
     Duplicate {
         /// Position in the ordered list, from 0.

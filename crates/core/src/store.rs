@@ -62,9 +62,9 @@ pub enum Change {
 /// What the rest of Cornu needs of a store.
 ///
 /// Every reading call takes a [`View`]; what the view does not hold is absent: from results, from
-/// counts, from the choice of which ties make the cut. The suite in
-/// [`testing`](crate::testing) checks any implementation against an oracle, over random histories
-/// in which hidden documents resemble visible ones as closely as they can.
+/// counts, from the choice of which ties make the cut. The suite `check_store` of the module
+/// `testing` (feature `proptest`) checks any implementation against an oracle, over random
+/// histories in which hidden documents resemble visible ones as closely as they can.
 pub trait FactStore: Send + Sync {
     /// What can go wrong.
     type Error: std::error::Error + Send + Sync + 'static;

@@ -5,7 +5,6 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::environment::Environment;
 use super::steps::Steps;
 use crate::cli::{Common, prepare};
 use crate::workspace::{Workspace, cargo};
@@ -26,14 +25,17 @@ pub struct BenchTablesArgs {
     tables: Vec<String>,
     /// Re-render everything from the recorded evidence and re-measure the quality of the quick
     /// parts; fail on any difference
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["quick", "resume", "render", "list"])]
     check: bool,
-    /// Measure only the small fixed part of each table
-    #[arg(long)]
+    /// Measure the small fixed part of each table only, and write nothing
+    #[arg(long, conflicts_with_all = ["resume", "render", "list"])]
     quick: bool,
-    /// Keep the records that an earlier, interrupted run has written
-    #[arg(long)]
+    /// Go on with an earlier, interrupted run of the same tree
+    #[arg(long, conflicts_with_all = ["render", "list"])]
     resume: bool,
+    /// Only render from the records that are there
+    #[arg(long, conflicts_with = "list")]
+    render: bool,
     /// List the tables and stop
     #[arg(long)]
     list: bool,
@@ -55,7 +57,7 @@ pub fn run(args: &BenchTablesArgs) -> Result<ExitCode> {
     let mut steps = Steps::default();
     let prepared = steps.call("setup", || prepare(&args.common, &args.common.options()))?;
     print!("{}", prepared.lines());
-    let env = Environment::with_torch(&workspace.root, &prepared)?;
+    let env = args.common.environment(&workspace.root, &prepared)?;
 
     // Built with the same selection of packages and features as the tests, then run: `cargo run`
     // selects one package alone, and that can be enough to compile torch-sys again.
@@ -73,13 +75,12 @@ pub fn run(args: &BenchTablesArgs) -> Result<ExitCode> {
         for table in &args.tables {
             tables.args(["--table", table]);
         }
-        let offline = args.common.options().offline;
         let flags = [
             ("--check", args.check),
             ("--quick", args.quick),
             ("--resume", args.resume),
+            ("--render", args.render),
             ("--list", args.list),
-            ("--offline", offline),
         ];
         tables.args(
             flags

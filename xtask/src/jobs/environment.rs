@@ -105,6 +105,11 @@ impl Environment {
             .collect()
     }
 
+    /// Sets `CORNU_OFFLINE`, so that programs that could use a network do without as well.
+    pub fn set_offline(&mut self) {
+        self.set("CORNU_OFFLINE", "1");
+    }
+
     fn set(&mut self, name: impl Into<OsString>, value: impl AsRef<OsStr>) {
         self.changes
             .insert(name.into(), Some(value.as_ref().to_owned()));

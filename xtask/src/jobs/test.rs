@@ -41,7 +41,7 @@ pub fn run(args: &TestArgs) -> Result<ExitCode> {
     } else {
         let prepared = steps.call("setup", || prepare(&args.common, &args.common.options()))?;
         print!("{}", prepared.lines());
-        Environment::with_torch(&workspace.root, &prepared)?
+        args.common.environment(&workspace.root, &prepared)?
     };
     let mut command = cargo();
     command

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::environment::Environment;
 use super::steps::Steps;
 use crate::cli::{Common, prepare};
 use crate::workspace::{Workspace, cargo};
@@ -43,7 +42,7 @@ pub struct WithTorchArgs {
 pub fn run(args: &WithTorchArgs) -> Result<ExitCode> {
     let workspace = Workspace::here()?;
     let prepared = prepare(&args.common, &args.common.options())?;
-    let env = Environment::with_torch(&workspace.root, &prepared)?;
+    let env = args.common.environment(&workspace.root, &prepared)?;
     if args.print {
         print!("{}", env.lines());
         return Ok(ExitCode::SUCCESS);

@@ -93,8 +93,7 @@ def fetch(url, to, limit):
     stated = response.headers.get("Content-Length")
     if stated and stated.isdigit() and int(stated) != total:
         raise OSError(f"{url} broke off after {total} of {stated} bytes")
-    git = hashlib.sha1(b"blob %d\0" % total, usedforsecurity=False) if sys.version_info >= (3, 9) \
-        else hashlib.sha1(b"blob %d\0" % total)
+    git = hashlib.sha1(b"blob %d\0" % total, usedforsecurity=False)
     with open(to, "rb") as written:
         while piece := written.read(1 << 18):
             git.update(piece)

@@ -162,7 +162,7 @@ impl Install<'_> {
         };
         let text = serde_json::to_string_pretty(&record)? + "\n";
         fs::write(tree.join(RECORD), text).with_context(|| RECORD.to_owned())?;
-        sync_below(tree)?;
+        sync(tree, &record.files)?;
         (self.checkpoint)(Step::Recorded)?;
         self.cache.publish(tree, &artifact.place)?;
         (self.checkpoint)(Step::Published)?;
@@ -308,16 +308,21 @@ fn write_text(tree: &Path, text: &Text) -> Result<FileRecord> {
     })
 }
 
-/// Makes a folder durable, contents first.
-fn sync_below(dir: &Path) -> Result<()> {
-    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() {
-            sync_below(&path)?;
-        } else {
-            let synced = File::open(&path).and_then(|f| f.sync_all());
-            synced.with_context(|| format!("cannot sync {}", path.display()))?;
-        }
+/// Files from this size on are synced one by one.
+const SYNCED: u64 = 1 << 20;
+
+/// Makes the record and the large files durable before the rename. The thousands of headers are
+/// left to the system: syncing each took 40 s on a busy disk, and should the power fail
+/// within the next seconds, one that was lost has the wrong size, which every later run sees.
+fn sync(tree: &Path, files: &[FileRecord]) -> Result<()> {
+    let large = files
+        .iter()
+        .filter(|f| f.bytes >= SYNCED)
+        .map(|f| f.path.as_str());
+    for name in large.chain([RECORD]) {
+        let path = tree.join(name);
+        let synced = File::open(&path).and_then(|f| f.sync_all());
+        synced.with_context(|| format!("cannot sync {}", path.display()))?;
     }
-    sync_dir(dir)
+    sync_dir(tree)
 }

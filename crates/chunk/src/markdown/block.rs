@@ -35,7 +35,7 @@ pub const MAX_TITLE_CHARS: usize = 256;
 /// use cornu_chunk::markdown::{BlockKind, Outline};
 /// let outline = Outline::parse("- one\n\n  ```rust\n  let x = 1;\n  ```\n");
 /// let [one, code] = outline.blocks() else { unreachable!() };
-/// assert_eq!((&one.kind, one.depth), (&BlockKind::Paragraph, 1));
+/// assert_eq!((&one.kind, one.depth), (&BlockKind::Paragraph, 2));
 /// assert!(matches!(&code.kind, BlockKind::Code(code) if code.language.as_deref() == Some("rust")));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,8 @@ pub struct Block {
     pub span: ByteSpan,
     /// What it is.
     pub kind: BlockKind,
-    /// In how many containers it stands; 0 at the document's own level.
+    /// In how many containers it stands, a list and its item counted each; 0 at the document's own
+    /// level.
     pub depth: usize,
 }
 

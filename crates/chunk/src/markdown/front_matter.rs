@@ -106,7 +106,9 @@ impl FrontMatter {
 
 fn delimiter(line: &str) -> Option<&str> {
     let line = line.trim_end_matches([' ', '\t', '\r', '\n']);
-    ["---", "...", "+++"].into_iter().find(|&known| known == line)
+    ["---", "...", "+++"]
+        .into_iter()
+        .find(|&known| known == line)
 }
 
 fn entry(line: &str, format: FrontMatterFormat) -> Option<(String, String)> {

@@ -137,7 +137,9 @@ impl Outline {
     /// The innermost section that holds the byte `at`. O(log sections).
     #[must_use]
     pub fn section_at(&self, at: usize) -> Option<&Section> {
-        let after = self.sections.partition_point(|section| section.span.start() <= at);
+        let after = self
+            .sections
+            .partition_point(|section| section.span.start() <= at);
         let section = self.sections.get(after.checked_sub(1)?)?;
         (at < section.span.end()).then_some(section)
     }
@@ -153,7 +155,11 @@ fn sections(blocks: &[Block], headings: &[Heading], start: usize, end: usize) ->
             _ => continue,
         };
         // The first section begins where the body begins, so that sections partition it.
-        let from = if out.is_empty() && heading.is_none() { start } else { block.span.start() };
+        let from = if out.is_empty() && heading.is_none() {
+            start
+        } else {
+            block.span.start()
+        };
         if let Some(last) = out.last_mut() {
             last.span = ByteSpan::from_range(last.span.start()..from);
             last.blocks.end = index;

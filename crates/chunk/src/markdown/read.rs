@@ -42,7 +42,10 @@ pub(super) fn read(source: &str, start: usize) -> Outline {
 }
 
 fn refers(link: LinkType) -> bool {
-    matches!(link, LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut)
+    matches!(
+        link,
+        LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut
+    )
 }
 
 /// What is being read.
@@ -112,7 +115,10 @@ impl<'a> Reader<'a> {
                 self.inline(range.clone());
                 if html.starts_with("<!--") {
                     self.out.comments.push(ByteSpan::from_range(range));
-                } else if html.get(..3).is_some_and(|tag| tag.eq_ignore_ascii_case("<br")) {
+                } else if html
+                    .get(..3)
+                    .is_some_and(|tag| tag.eq_ignore_ascii_case("<br"))
+                {
                     self.plain(" ");
                 }
             }
@@ -163,14 +169,20 @@ impl<'a> Reader<'a> {
             Tag::TableRow => {
                 if let Leaf::Table(_, table) = &mut self.leaf {
                     let span = ByteSpan::from_range(range);
-                    table.rows.push(Row { span, cells: Vec::new() });
+                    table.rows.push(Row {
+                        span,
+                        cells: Vec::new(),
+                    });
                 }
             }
             Tag::TableCell => {
                 if let Leaf::Table(_, table) = &mut self.leaf {
                     let span = ByteSpan::from_range(range);
                     let row = table.rows.last_mut().unwrap_or(&mut table.header);
-                    row.cells.push(Cell { span, text: String::new() });
+                    row.cells.push(Cell {
+                        span,
+                        text: String::new(),
+                    });
                 }
             }
             Tag::BlockQuote(_) => self.enter(ContainerKind::Quote, range),
@@ -247,7 +259,11 @@ impl<'a> Reader<'a> {
             Leaf::Heading(range, level, title) => {
                 let kind = BlockKind::Heading(self.out.headings.len());
                 self.push(range, kind);
-                let span = self.out.blocks.last().map_or(ByteSpan::default(), |block| block.span);
+                let span = self
+                    .out
+                    .blocks
+                    .last()
+                    .map_or(ByteSpan::default(), |block| block.span);
                 self.out.headings.push(Heading {
                     span,
                     level,
@@ -274,11 +290,22 @@ impl<'a> Reader<'a> {
 
     /// Adds a leaf as whole lines; lines before it that no leaf owns become a leaf of their own.
     fn push(&mut self, range: Range<usize>, kind: BlockKind) {
-        let floor = self.out.blocks.last().map_or(self.start, |block| block.span.start());
+        let floor = self
+            .out
+            .blocks
+            .last()
+            .map_or(self.start, |block| block.span.start());
         let start = line_start(self.source, range.start, floor);
         let ends_line = range.end > range.start
-            && matches!(self.source.as_bytes().get(range.end - 1), Some(b'\n' | b'\r'));
-        let end = if ends_line { range.end } else { line_end(self.source, range.end) };
+            && matches!(
+                self.source.as_bytes().get(range.end - 1),
+                Some(b'\n' | b'\r')
+            );
+        let end = if ends_line {
+            range.end
+        } else {
+            line_end(self.source, range.end)
+        };
         self.gap(start);
         // The parser may let a leaf run into the markers of the next line.
         if let Some(last) = self.out.blocks.last_mut()
@@ -296,7 +323,11 @@ impl<'a> Reader<'a> {
     /// Turns lines up to `end` that are not blank and in no leaf into leaves: link reference
     /// definitions, which have no events, and bare container markers.
     fn gap(&mut self, end: usize) {
-        let from = self.out.blocks.last().map_or(self.start, |block| block.span.end());
+        let from = self
+            .out
+            .blocks
+            .last()
+            .map_or(self.start, |block| block.span.end());
         if from >= end {
             return;
         }
@@ -307,12 +338,16 @@ impl<'a> Reader<'a> {
                 self.gap_block(run.take());
                 continue;
             }
-            let markers = text.trim().chars().all(|c| ">-+*0123456789.) \t[]".contains(c));
+            let markers = text
+                .trim()
+                .chars()
+                .all(|c| ">-+*0123456789.) \t[]".contains(c));
             run = Some(match run {
                 None => (line, markers),
-                Some((span, other)) => {
-                    (ByteSpan::from_range(span.start()..line.end()), other && markers)
-                }
+                Some((span, other)) => (
+                    ByteSpan::from_range(span.start()..line.end()),
+                    other && markers,
+                ),
             });
         }
         self.gap_block(run);
@@ -320,26 +355,48 @@ impl<'a> Reader<'a> {
 
     fn gap_block(&mut self, run: Option<(ByteSpan, bool)>) {
         if let Some((span, markers)) = run {
-            let kind = if markers { BlockKind::Markers } else { BlockKind::LinkDefinitions };
-            self.out.blocks.push(Block { span, kind, depth: self.depth });
+            let kind = if markers {
+                BlockKind::Markers
+            } else {
+                BlockKind::LinkDefinitions
+            };
+            self.out.blocks.push(Block {
+                span,
+                kind,
+                depth: self.depth,
+            });
         }
     }
 
     fn code(&self, range: &Range<usize>, info: Option<String>) -> CodeBlock {
         let Some(info) = info else {
-            return CodeBlock { language: None, fence: None };
+            return CodeBlock {
+                language: None,
+                fence: None,
+            };
         };
         let text = self.slice(range);
         let marker = text.chars().next().unwrap_or('`');
         let length = text.chars().take_while(|&c| c == marker).count();
         let opening = ByteSpan::from_range(range.start..line_end(self.source, range.start));
-        let last = text.rsplit(['\n', '\r']).find(|line| !line.is_empty()).unwrap_or_default();
+        let last = text
+            .rsplit(['\n', '\r'])
+            .find(|line| !line.is_empty())
+            .unwrap_or_default();
         let last = last.trim_start_matches([' ', '\t', '>']).trim_end();
         let closed = range.end > opening.end()
             && last.chars().count() >= length
             && last.chars().all(|c| c == marker);
         let language = info.split_whitespace().next().map(str::to_owned);
-        CodeBlock { language, fence: Some(Fence { opening, marker, length, closed }) }
+        CodeBlock {
+            language,
+            fence: Some(Fence {
+                opening,
+                marker,
+                length,
+                closed,
+            }),
+        }
     }
 
     /// Notes the comments of an HTML block, and says whether there is anything else in it.
@@ -362,7 +419,11 @@ impl<'a> Reader<'a> {
         rest.push_str(text.get(at..).unwrap_or_default());
         let only = !found.is_empty() && rest.chars().all(|c| c.is_whitespace() || c == '>');
         self.out.comments.extend(found);
-        if only { BlockKind::Comment } else { BlockKind::Html }
+        if only {
+            BlockKind::Comment
+        } else {
+            BlockKind::Html
+        }
     }
 
     fn slice(&self, range: &Range<usize>) -> &'a str {
@@ -373,8 +434,11 @@ impl<'a> Reader<'a> {
         self.flush();
         self.depth = 0;
         self.gap(self.source.len());
-        let mut targets: Vec<(Range<usize>, bool)> =
-            self.link_targets.iter().map(|target| (target.clone(), false)).collect();
+        let mut targets: Vec<(Range<usize>, bool)> = self
+            .link_targets
+            .iter()
+            .map(|target| (target.clone(), false))
+            .collect();
         targets.extend(self.footnotes.values().map(|span| (span.clone(), true)));
         targets.sort_unstable_by_key(|(span, _)| (span.start, span.end));
         let index = |target: &Range<usize>| {
@@ -391,14 +455,20 @@ impl<'a> Reader<'a> {
             .chain(notes)
             .filter_map(|(at, target)| {
                 let span = ByteSpan::from_range(at.clone());
-                Some(Reference { span, definition: index(target?).ok()? })
+                Some(Reference {
+                    span,
+                    definition: index(target?).ok()?,
+                })
             })
             .collect();
         references.sort_unstable_by_key(|reference| reference.span);
         self.out.references = references;
         self.out.definitions = targets
             .into_iter()
-            .map(|(span, footnote)| Definition { span: ByteSpan::from_range(span), footnote })
+            .map(|(span, footnote)| Definition {
+                span: ByteSpan::from_range(span),
+                footnote,
+            })
             .collect();
         self.out.comments.sort_unstable();
         self.out

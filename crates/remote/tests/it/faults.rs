@@ -117,6 +117,7 @@ fn a_huge_reply_is_refused_by_its_announced_length() {
 
 #[test]
 fn an_endless_reply_is_refused_at_the_limit() {
+    let begun = Instant::now();
     let (result, requests) = call(vec![Reply::endless()], quick());
     let error = result.unwrap_err();
     assert!(
@@ -128,6 +129,12 @@ fn an_endless_reply_is_refused_at_the_limit() {
             }
         ),
         "{error:?}"
+    );
+    // Far before the total: nothing beyond the limit is read.
+    assert!(
+        begun.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begun.elapsed()
     );
     assert_eq!(requests, 1);
 }

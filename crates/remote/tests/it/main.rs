@@ -3,8 +3,10 @@
 
 mod calls;
 mod faults;
+mod proxy;
 mod retries;
 mod secrets;
+mod tls;
 
 use std::time::{Duration, Instant};
 

@@ -116,7 +116,7 @@ pub fn ends_sentence(text: &str) -> bool {
 /// Whether a cut at byte `at` falls inside a word by Unicode's word boundaries (UAX 29), or inside
 /// an identifier or a number that those would part at `_`, `-`, `.` or `/` between letters or
 /// digits. Every Chinese character is a word of its own here;
-/// `Tokenizer::cuts_word` knows Chinese words. A place within a
+/// [`Tokenizer::cuts_word`](crate::Tokenizer::cuts_word) knows Chinese words. A place within a
 /// character cuts a word; a place outside the text does not. Looks at most 64 characters to
 /// either side: constant cost.
 ///

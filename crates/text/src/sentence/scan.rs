@@ -441,21 +441,25 @@ impl<'a> Scanner<'a> {
         if run.cjk {
             return true;
         }
-        let cjk_next = is_cjk(next) || is_opening_quote(next) || matches!(next, '《' | '【');
-        if detached && run.ellipses == 0 && !(next.is_uppercase() || cjk_next) {
+        // What may start a sentence without white space before it.
+        let can_touch = is_cjk(next)
+            || is_opening_quote(next)
+            || matches!(next, '《' | '【')
+            || (run.quote && next.is_uppercase());
+        if detached && run.ellipses == 0 && !(next.is_uppercase() || can_touch) {
             return false;
         }
         if run.ascii {
-            return apart || (!in_url && (cjk_next || (!next.is_ascii() && is_content(next))));
+            return apart || (!in_url && (can_touch || (!next.is_ascii() && is_content(next))));
         }
         if run.ellipses > 0 || run.dots > 1 {
             if apart {
                 return !next.is_lowercase();
             }
             let hesitates = char_before(self.text, at) == Some(next);
-            return cjk_next && !hesitates && !is_particle(next) && run.ellipses + run.dots > 1;
+            return can_touch && !hesitates && !is_particle(next) && run.ellipses + run.dots > 1;
         }
-        (apart || cjk_next) && !next.is_lowercase() && self.dot_ends(at, after, next, apart)
+        (apart || can_touch) && !next.is_lowercase() && self.dot_ends(at, after, next, apart)
     }
 
     /// Whether the single full stop at `at` ends its sentence, when `next` follows at `after`.

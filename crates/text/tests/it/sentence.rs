@@ -28,6 +28,18 @@ fn ss_02_closing_quotes_stay_with_their_sentence() {
 }
 
 #[test]
+fn a_sentence_can_start_right_after_a_closing_quote() {
+    check(&[
+        "He said “Go.”",
+        "Then he left. ",
+        "“Why?”",
+        "Because. ",
+        "So “a.b”C",
+    ]);
+    check(&["U.S.-based and Mr.Smith, OK?No. ", "Done."]);
+}
+
+#[test]
 fn a_straight_quote_after_a_mark_opens_or_closes_by_what_came_before() {
     check(&["他说\"好。\"", "\"行。\"", "完。"]);
     check(&["甲。", "\"乙。", "丙。\"", "丁。"]);

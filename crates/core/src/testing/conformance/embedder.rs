@@ -43,8 +43,8 @@ impl Default for EmbedderOptions {
 /// every call, in every batch and in every thread, long texts, awkward Unicode, token counts,
 /// queries, fingerprint.
 ///
-/// A text without letters may be refused, but then at every call. Cost: about 100 calls and 150
-/// texts, and 14 long ones, with the default options.
+/// A text without letters may be refused, but then at every call. Cost with the defaults:
+/// about 300 calls with 500 texts, 12 of them long.
 ///
 /// # Errors
 /// The first [`Violation`].
@@ -114,14 +114,14 @@ fn valid(
     check_rows(checks, &embeddings.vectors, input)?;
     check_counts(checks, texts, &embeddings.tokens)?;
     let rows = rows_of(&embeddings.vectors);
-    let plain = checks.ok(Rule::EmbedIsCounted, embedder.embed(texts), input)?;
-    // The same rows in another order or batch are for the other rules to judge.
-    checks.check(
-        Rule::EmbedIsCounted,
-        plain.dim() == found && (texts.len() != 1 || rows_of(&plain) == rows),
-        input,
-        || "other vectors".to_owned(),
-    )?;
+    if texts.len() < 2 {
+        // Of larger batches, the other rules judge order and neighbours.
+        let plain = checks.ok(Rule::EmbedIsCounted, embedder.embed(texts), input)?;
+        let same = plain.dim() == found && rows_of(&plain) == rows;
+        checks.check(Rule::EmbedIsCounted, same, input, || {
+            "other vectors".to_owned()
+        })?;
+    }
     Ok(rows)
 }
 

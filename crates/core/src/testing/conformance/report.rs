@@ -181,7 +181,7 @@ fn shorten(text: &str) -> String {
     format!("{head} … ({} characters) … {tail}", count - 600)
 }
 
-/// A value that a suite makes itself; it cannot fail unless the suite is wrong.
+/// A value that a suite makes itself; it fails when the options are no use.
 pub(super) fn given<T, E: fmt::Display>(made: Result<T, E>) -> Result<T, Violation> {
     made.map_err(|error| violation(Rule::CasesRun, "a suite's own input", &error.to_string()))
 }

@@ -51,7 +51,7 @@ rules! {
     QueryShape: "a query gives a finite vector of shape (D) and L2 norm 1",
     QueryRepeatable: "a query gives the same bits, however often it is asked and in between",
     QueryWhole: "a scorer cuts the document, never the query",
-    TokenSpans: "there is one span for each row, within the text, at character boundaries",
+    TokenSpans: "there is one span for each row, within the text, at character boundaries, and every word has a row",
     // Counters
     EmptyCountsZero: "the empty text has 0 tokens",
     PrefixSlack: "a prefix counts at most `slack` more tokens than the whole",

@@ -8,7 +8,7 @@ use proptest::sample::Index;
 
 use super::facts::{Sketch, sketch};
 use super::{acl, doc_id};
-use crate::acl::{Acl, Principal};
+use crate::acl::{Acl, Grant, Principal};
 use crate::id::DocId;
 use crate::store::{DocumentFacts, FactStore};
 
@@ -148,10 +148,11 @@ impl History {
     }
 }
 
-/// Histories of one to sixteen writes over up to ten names, with vectors of shape (`dimension`,
+/// Histories of one to sixteen writes over about ten names, with vectors of shape (`dimension`,
 /// at least 1). About half of the upserts resemble an earlier one:
 /// - *twins* under another name and ACL: the same text and vectors; the same vectors with one
-///   word changed; one word changed and vectors moved by about 2^-10;
+///   word changed; one word changed and vectors moved by about 2^-10. Half of the twins are
+///   public when the other is not, and the reverse;
 /// - *the same document again*, with another ACL (visible becomes hidden, hidden visible) or
 ///   unchanged.
 ///
@@ -165,10 +166,10 @@ impl History {
 /// });
 /// ```
 pub fn history(dimension: usize) -> impl Strategy<Value = History> {
+    let twin = (any::<Index>(), any::<usize>(), 0_u8..3, any::<bool>());
     let write = prop_oneof![
-        5 => sketch(dimension).prop_map(Body::Fresh),
-        4 => (any::<Index>(), any::<usize>(), 0_u8..3)
-            .prop_map(|(of, at, how)| Body::Twin { of, at, how }),
+        4 => sketch(dimension).prop_map(Body::Fresh),
+        6 => twin.prop_map(|(of, at, how, across)| Body::Twin { of, at, how, across }),
         2 => (any::<Index>(), any::<bool>())
             .prop_map(|(of, same_acl)| Body::Again { of, same_acl }),
         2 => Just(Body::Removal),
@@ -179,8 +180,16 @@ pub fn history(dimension: usize) -> impl Strategy<Value = History> {
 #[derive(Clone, Debug)]
 enum Body {
     Fresh(Sketch),
-    Twin { of: Index, at: usize, how: u8 },
-    Again { of: Index, same_acl: bool },
+    Twin {
+        of: Index,
+        at: usize,
+        how: u8,
+        across: bool,
+    },
+    Again {
+        of: Index,
+        same_acl: bool,
+    },
     Removal,
 }
 
@@ -191,12 +200,18 @@ fn build(writes: Vec<(DocId, Acl, Body)>, dimension: usize) -> History {
         let earlier = |of: Index| made.get(of.index(made.len().max(1)));
         let next = match body {
             Body::Fresh(sketch) => Some((doc.clone(), acl, sketch)),
-            Body::Twin { of, at, how } => earlier(of).map(|(_, _, like)| {
+            Body::Twin {
+                of,
+                at,
+                how,
+                across,
+            } => earlier(of).map(|(_, other, like)| {
                 let sketch = match how {
                     0 => like.clone(),
                     1 => like.reworded(at),
                     _ => like.nudged(at),
                 };
+                let acl = if across { opposite(other, &acl) } else { acl };
                 (doc.clone(), acl, sketch)
             }),
             Body::Again { of, same_acl } => earlier(of).map(|(doc, old, like)| {
@@ -215,4 +230,13 @@ fn build(writes: Vec<(DocId, Acl, Body)>, dimension: usize) -> History {
         }
     }
     History { operations }
+}
+
+/// An ACL that shows the public what `other` hides from it, and the reverse.
+fn opposite(other: &Acl, acl: &Acl) -> Acl {
+    if !other.admits(&Principal::public()) {
+        return Acl::public();
+    }
+    let private = |grant: &&Grant| grant.as_str() != Grant::PUBLIC;
+    acl.grants().filter(private).cloned().collect()
 }

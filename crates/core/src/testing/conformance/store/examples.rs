@@ -6,6 +6,7 @@ use super::histories::{Ask, check as check_history};
 use super::refusals;
 use super::sample::{at, document, worded};
 use crate::acl::Principal;
+use crate::id::DocId;
 use crate::store::{DocumentFacts, FactStore};
 use crate::testing::strategies::{History, Operation};
 
@@ -22,7 +23,9 @@ pub(super) fn check<S: FactStore>(
         nearer_and_forbidden,
         ties,
         replacing,
+        changing,
         removing,
+        removing_again,
         granting,
         without_chunks,
         any_k,
@@ -112,20 +115,30 @@ fn ties(dimension: usize) -> Result<Ask, Violation> {
     )
 }
 
-/// Facts replaced by others, by fewer, by the same; each part of them changed alone.
+/// Facts replaced by fewer, and by others.
 fn replacing(dimension: usize) -> Result<Ask, Violation> {
-    let first = document(dimension, "a.md", &["public"], &[0.0, 10.0, 20.0])?;
-    let fewer = document(dimension, "a.md", &["public"], &[5.0])?;
+    let writes = [
+        document(dimension, "a.md", &["public"], &[0.0, 10.0, 20.0])?,
+        document(dimension, "b.md", &["public"], &[0.0])?,
+        document(dimension, "a.md", &["public"], &[5.0])?,
+        worded(dimension, "b.md", &["public"], &[50.0, 60.0], "other")?,
+    ];
+    script(dimension, writes, &[&["public"]])
+}
+
+/// Each part of the facts changed alone, and nothing changed.
+fn changing(dimension: usize) -> Result<Ask, Violation> {
+    let first = document(dimension, "a.md", &["public"], &[5.0])?;
     let moved = document(dimension, "a.md", &["public"], &[50.0])?;
-    let reworded = worded(dimension, "a.md", &["public"], &[50.0], "other")?;
+    let granted = document(dimension, "a.md", &["public", "hr"], &[50.0])?;
+    let reworded = worded(dimension, "a.md", &["public", "hr"], &[50.0], "other")?;
     let beside = document(dimension, "b.md", &["public"], &[0.0])?;
     let writes = [
         first.clone(),
         beside.clone(),
         first,
-        fewer.clone(),
         moved,
-        fewer,
+        granted,
         reworded.clone(),
         beside,
         reworded,
@@ -133,21 +146,35 @@ fn replacing(dimension: usize) -> Result<Ask, Violation> {
     script(dimension, writes, &[&["public"]])
 }
 
-/// One of two documents with equal vectors goes, and what was never there is removed.
+/// Of three documents with equal vectors, one goes.
 fn removing(dimension: usize) -> Result<Ask, Violation> {
-    let twin = |doc| document(dimension, doc, &["public"], &[0.0, 45.0]);
-    let mut ask = script(
-        dimension,
-        [twin("a.md")?, twin("b.md")?, twin("c.md")?],
-        &[&["public"]],
-    )?;
-    let mut operations = ask.history.operations().to_vec();
+    then(
+        twins(dimension)?,
+        [Operation::Remove(given(DocId::new("a.md"))?)],
+    )
+}
+
+/// What is gone or was never there is removed, and what is gone comes back.
+fn removing_again(dimension: usize) -> Result<Ask, Violation> {
+    let ask = twins(dimension)?;
+    let mut operations = Vec::new();
     for doc in ["a.md", "a.md", "never.md", "c.md"] {
-        operations.push(Operation::Remove(given(crate::DocId::new(doc))?));
+        operations.push(Operation::Remove(given(DocId::new(doc))?));
     }
-    operations.push(Operation::Upsert(twin("c.md")?));
-    ask.history = History::new(operations);
-    Ok(ask)
+    operations.extend(ask.history.operations().last().cloned());
+    then(ask, operations)
+}
+
+fn twins(dimension: usize) -> Result<Ask, Violation> {
+    let twin = |doc| document(dimension, doc, &["public"], &[0.0, 45.0]);
+    let documents = [twin("a.md")?, twin("b.md")?, twin("c.md")?];
+    script(dimension, documents, &[&["public"]])
+}
+
+fn then(ask: Ask, more: impl IntoIterator<Item = Operation>) -> Result<Ask, Violation> {
+    let operations = ask.history.operations().iter().cloned().chain(more);
+    let history = History::new(operations);
+    Ok(Ask { history, ..ask })
 }
 
 /// Grants that change while all else stays: hidden becomes seen, and seen hidden.

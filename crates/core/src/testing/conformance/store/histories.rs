@@ -45,7 +45,7 @@ pub(super) fn check<S: FactStore>(
             input: format!("{} after {}", violation.input, outline(&case.history)),
             ..violation
         };
-        let oracle = Oracle::new(case.history.finally(), asker);
+        let oracle = Oracle::new(&case.history, asker);
         let rule = oracle.reading_rule();
         let answers = ask(&store, checks, rule, &questions).map_err(context)?;
         oracle

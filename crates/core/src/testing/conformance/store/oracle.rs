@@ -11,43 +11,58 @@ use crate::acl::Principal;
 use crate::chunk::Chunk;
 use crate::id::{ChunkId, DocId};
 use crate::store::DocumentFacts;
+use crate::testing::strategies::History;
 use crate::view::{View, ViewEntry};
 
 /// How far a score may be from the cosine in f64.
 const TOLERANCE: f64 = 1e-5;
 
-/// The present facts, split by what one asker sees.
+/// The facts after a history, split by what one asker sees.
 pub(super) struct Oracle<'a> {
-    present: BTreeMap<&'a DocId, &'a DocumentFacts>,
     seen: BTreeMap<&'a DocId, &'a DocumentFacts>,
+    hidden: BTreeMap<&'a DocId, &'a DocumentFacts>,
+    removed: BTreeSet<&'a DocId>,
     seen_chunks: BTreeMap<ChunkId, &'a Chunk>,
     hidden_chunks: BTreeSet<ChunkId>,
+    removed_chunks: BTreeSet<ChunkId>,
     digest: [u8; 32],
 }
 
 impl<'a> Oracle<'a> {
-    pub(super) fn new(present: BTreeMap<&'a DocId, &'a DocumentFacts>, asker: &Principal) -> Self {
+    pub(super) fn new(history: &'a History, asker: &Principal) -> Self {
+        let present = history.finally();
+        let gone = |facts: &&DocumentFacts| !present.contains_key(&facts.doc);
+        let removed: Vec<&DocumentFacts> = history.facts().filter(gone).collect();
         let (mut seen, mut hidden) = (present.clone(), present.clone());
         seen.retain(|_, facts| facts.acl.admits(asker));
         hidden.retain(|_, facts| !facts.acl.admits(asker));
-        let chunks = |map: &BTreeMap<_, &'a DocumentFacts>| {
-            let lists = map.values().flat_map(|facts| &facts.chunks);
-            lists
-                .map(|chunk| (chunk.id, chunk))
-                .collect::<BTreeMap<_, _>>()
-        };
         let entries = seen.values().map(|facts| ViewEntry {
             ordinal: 0,
             id: &facts.doc,
             content: &facts.content,
             acl: &facts.acl,
         });
+        let id = |chunk: &Chunk| chunk.id;
         Self {
             digest: *View::resolve(asker, 0, entries).digest(),
-            seen_chunks: chunks(&seen),
-            hidden_chunks: chunks(&hidden).into_keys().collect(),
+            seen_chunks: seen
+                .values()
+                .flat_map(|facts| &facts.chunks)
+                .map(|chunk| (chunk.id, chunk))
+                .collect(),
+            hidden_chunks: hidden
+                .values()
+                .flat_map(|facts| &facts.chunks)
+                .map(id)
+                .collect(),
+            removed_chunks: removed
+                .iter()
+                .flat_map(|facts| &facts.chunks)
+                .map(id)
+                .collect(),
+            removed: removed.iter().map(|facts| &facts.doc).collect(),
             seen,
-            present,
+            hidden,
         }
     }
 
@@ -93,6 +108,11 @@ impl<'a> Oracle<'a> {
                 )?;
             }
         }
+        if self.seen.is_empty() {
+            let none = answers.rankings.iter().flatten().all(Vec::is_empty);
+            let input = || format!("asked by {:?}", questions.asker);
+            checks.check(Rule::EmptyView, none, input, || "a hit".to_owned())?;
+        }
         Ok(())
     }
 
@@ -103,29 +123,27 @@ impl<'a> Oracle<'a> {
         answers: &Answers,
     ) -> Result<(), Violation> {
         let input = || format!("the documents asked by {:?}", questions.asker);
-        for doc in &answers.documents {
-            let (rule, grants) = match self.present.get(doc) {
-                None => (Rule::Removes, None),
-                Some(facts) if facts.acl.is_empty() => (Rule::EmptyAcl, Some(&facts.acl)),
-                Some(facts) => (Rule::GrantsWhole, Some(&facts.acl)),
+        for (doc, facts) in &self.hidden {
+            let rule = match facts.acl.is_empty() {
+                true => Rule::EmptyAcl,
+                false => Rule::GrantsWhole,
             };
-            checks.check(rule, self.seen.contains_key(doc), input, || {
-                format!("{doc} is listed, with {grants:?}")
+            checks.check(rule, !answers.documents.contains(doc), input, || {
+                format!("{doc} is listed, with {:?}", facts.acl)
             })?;
         }
-        let nobody = self.present.values().filter(|facts| facts.acl.is_empty());
-        if nobody.count() > 0 {
-            // It was not listed, or the loop would have ended.
-            checks.check(Rule::EmptyAcl, true, String::new, String::new)?;
+        for doc in &self.removed {
+            checks.check(
+                Rule::Removes,
+                !answers.documents.contains(doc),
+                input,
+                || format!("{doc} is listed"),
+            )?;
         }
         let ordered = answers.documents.iter().eq(self.seen.keys().copied());
         checks.check(Rule::Documents, ordered, input, || {
             format!("{:?}", answers.documents)
         })?;
-        if self.seen.is_empty() {
-            let none = answers.rankings.iter().flatten().all(Vec::is_empty);
-            checks.check(Rule::EmptyView, none, input, || "a hit".to_owned())?;
-        }
         checks.check(
             Rule::ViewDigest,
             answers.digest == self.digest,
@@ -136,9 +154,12 @@ impl<'a> Oracle<'a> {
 
     /// The rule that forbids a chunk which is not seen.
     fn absent(&self, id: &ChunkId) -> Rule {
-        match self.hidden_chunks.contains(id) {
-            true => Rule::HiddenChunk,
-            false => Rule::ReplacesAll,
+        if self.hidden_chunks.contains(id) {
+            Rule::HiddenChunk
+        } else if self.removed_chunks.contains(id) {
+            Rule::Removes
+        } else {
+            Rule::ReplacesAll
         }
     }
 

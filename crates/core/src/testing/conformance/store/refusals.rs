@@ -202,7 +202,7 @@ fn check_queries<S: FactStore>(
             || format!("{answer:?}"),
         )?;
     }
-    let oracle = Oracle::new(history.finally(), &asker);
+    let oracle = Oracle::new(&history, &asker);
     for length in [3.0, 0.01, 1e6] {
         let query = at(dimension, 20.0) * length;
         let input = || format!("a query of norm {length}");

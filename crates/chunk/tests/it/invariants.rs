@@ -1,0 +1,224 @@
+//! What holds for the chunks of any text. Also used by the fuzz target.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cornu_chunk::Chunker;
+use cornu_chunk::markdown::{BlockKind, Outline};
+use cornu_core::{ByteSpan, Chunk, ChunkId, ChunkRole, Document, LineIndex, TokenCounter};
+
+/// What a chunker was set to.
+pub(crate) struct Settings<'a> {
+    pub(crate) chunker: &'a dyn Chunker,
+    pub(crate) counter: &'a dyn TokenCounter,
+    /// Limit of the indexed chunks, and of parents.
+    pub(crate) limit: usize,
+    pub(crate) parent_limit: usize,
+    /// Whether sections, code blocks and tables are respected.
+    pub(crate) structured: bool,
+}
+
+/// Chunks the document and checks everything that is promised; gives the chunks.
+pub(crate) fn check(settings: &Settings<'_>, doc: &Document) -> Vec<Chunk> {
+    let chunks = settings
+        .chunker
+        .chunk(doc)
+        .expect("a chunker of this crate never fails");
+    let again = settings
+        .chunker
+        .chunk(doc)
+        .expect("a chunker of this crate never fails");
+    assert_eq!(chunks, again, "not deterministic");
+    let outline = Outline::parse(doc.source());
+    let ids: BTreeSet<ChunkId> = chunks.iter().map(|chunk| chunk.id).collect();
+    assert_eq!(ids.len(), chunks.len(), "two chunks share an id");
+    for role in [ChunkRole::Indexed, ChunkRole::Parent] {
+        let of_role: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.role == role).collect();
+        check_order(doc, &of_role);
+        for chunk in &of_role {
+            check_chunk(settings, doc, chunk);
+        }
+    }
+    check_family(&chunks);
+    if settings.structured {
+        check_structure(settings, doc, &outline, &chunks);
+    }
+    check_coverage(settings, doc, &outline, &chunks);
+    chunks
+}
+
+fn check_order(doc: &Document, chunks: &[&Chunk]) {
+    let mut end = 0;
+    for chunk in chunks {
+        assert_eq!(chunk.core.start(), end, "cores leave a gap or overlap");
+        end = chunk.core.end();
+    }
+    if !chunks.is_empty() {
+        assert_eq!(end, doc.source().len(), "cores do not reach the end");
+    }
+    for pair in chunks.windows(2) {
+        assert!(
+            pair[0].span.start() < pair[1].span.start(),
+            "starts do not increase"
+        );
+        assert!(
+            pair[0].span.end() < pair[1].span.end(),
+            "a chunk lies within another"
+        );
+    }
+}
+
+fn check_chunk(settings: &Settings<'_>, doc: &Document, chunk: &Chunk) {
+    let source = doc.source();
+    assert_eq!(
+        chunk.span.slice(source),
+        Some(chunk.text.as_str()),
+        "text is not source[span]"
+    );
+    assert!(!chunk.text.trim().is_empty(), "a chunk without content");
+    assert!(
+        chunk.span.end() <= chunk.core.end(),
+        "a chunk shows what the next one owns"
+    );
+    assert!(
+        chunk.core.slice(source).is_some(),
+        "a core cuts a character"
+    );
+    assert_eq!(chunk.doc, *doc.id());
+    assert_eq!(chunk.lines, LineIndex::new(source).lines_of(chunk.span));
+    for prefix in &chunk.prefix {
+        assert!(
+            prefix.slice(source).is_some_and(|text| !text.is_empty()),
+            "a bad prefix"
+        );
+        assert!(
+            !chunk.span.contains(*prefix),
+            "the prefix is part of the text"
+        );
+    }
+    assert_eq!(
+        chunk.tokens,
+        settings.counter.count(&chunk.index_text),
+        "tokens do not agree"
+    );
+    let limit = match chunk.role {
+        ChunkRole::Indexed => settings.limit,
+        ChunkRole::Parent => settings.parent_limit,
+    };
+    let one = chunk.text.chars().count() == 1;
+    assert!(
+        chunk.tokens <= limit || one,
+        "{} tokens over {limit}: {chunk:?}",
+        chunk.tokens
+    );
+    let shown = settings.counter.count(&chunk.text);
+    let slack = settings.counter.slack();
+    assert!(
+        shown <= limit + slack || one,
+        "evidence of {shown} over {limit}: {chunk:?}"
+    );
+}
+
+fn check_family(chunks: &[Chunk]) {
+    let parents: BTreeMap<ChunkId, &Chunk> = chunks
+        .iter()
+        .filter(|chunk| chunk.role == ChunkRole::Parent)
+        .map(|chunk| (chunk.id, chunk))
+        .collect();
+    let mut used = BTreeSet::new();
+    for chunk in chunks {
+        let Some(parent) = chunk.parent else {
+            continue;
+        };
+        let parent = parents.get(&parent).expect("a parent that does not exist");
+        assert!(
+            parent.core.contains(chunk.core),
+            "a child beyond its parent"
+        );
+        assert!(
+            parent.span.contains(chunk.span),
+            "a child shows what its parent does not"
+        );
+        assert!(chunk.heading_path.starts_with(&parent.heading_path));
+        used.insert(parent.id);
+    }
+    assert_eq!(used.len(), parents.len(), "a parent without children");
+}
+
+fn check_structure(settings: &Settings<'_>, doc: &Document, outline: &Outline, chunks: &[Chunk]) {
+    let indexed = || chunks.iter().filter(|chunk| chunk.role.is_indexed());
+    for chunk in indexed() {
+        let section = outline
+            .section_at(chunk.span.start())
+            .expect("a chunk outside of sections");
+        assert!(
+            section.span.contains(chunk.span),
+            "a chunk spans two sections"
+        );
+        assert_eq!(chunk.heading_path, section.path);
+    }
+    for chunk in chunks {
+        for comment in outline.comments() {
+            let block = outline
+                .blocks()
+                .iter()
+                .find(|block| block.span.contains(*comment));
+            let alone = block.is_some_and(|block| block.kind == BlockKind::Comment);
+            assert!(
+                !alone || !chunk.span.overlaps(*comment),
+                "a comment is shown"
+            );
+        }
+    }
+    for block in outline.blocks() {
+        if matches!(block.kind, BlockKind::Code(_) | BlockKind::Table(_)) {
+            let text = block.span.slice(doc.source()).expect("a block").trim_end();
+            let end = block.span.start() + text.len();
+            let span = ByteSpan::new(block.span.start(), end).expect("a block");
+            // A quarter each for heading and context, and the counter's own freedom.
+            let fits =
+                settings.counter.count(text) + settings.counter.slack() <= settings.limit / 2;
+            if fits && settings.counter.slack() == 0 && !text.trim().is_empty() {
+                assert!(
+                    indexed().any(|chunk| chunk.span.contains(span)),
+                    "cut: {text:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Every letter and digit is shown by some chunk, but for front matter, comments, headings without
+/// a body, and markers.
+fn check_coverage(settings: &Settings<'_>, doc: &Document, outline: &Outline, chunks: &[Chunk]) {
+    let mut excused: Vec<ByteSpan> = Vec::new();
+    if settings.structured {
+        excused.extend(outline.front_matter().map(|front| front.span));
+        excused.extend(outline.comments());
+        excused.extend(
+            outline
+                .blocks()
+                .iter()
+                .filter_map(|block| match block.kind {
+                    BlockKind::Heading(_) if block.depth == 0 => Some(block.span),
+                    BlockKind::Markers | BlockKind::Rule => Some(block.span),
+                    _ => None,
+                }),
+        );
+    }
+    for role in [ChunkRole::Indexed, ChunkRole::Parent] {
+        let of_role: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.role == role).collect();
+        if of_role.is_empty() && role == ChunkRole::Parent {
+            continue;
+        }
+        for (at, c) in doc
+            .source()
+            .char_indices()
+            .filter(|(_, c)| c.is_alphanumeric())
+        {
+            let held = |span: &ByteSpan| span.start() <= at && at < span.end();
+            let next = of_role.partition_point(|chunk| chunk.span.end() <= at);
+            let shown = of_role.get(next).is_some_and(|chunk| held(&chunk.span));
+            assert!(shown || excused.iter().any(held), "{c:?} at {at} is lost");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The crate's tests, in one binary.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod counters;
+mod documents;
+mod faults;
+mod generated;
+mod invariants;
+mod limits;
+mod markdown_blocks;
+mod markdown_cases;
+mod metrics;
+mod packing;
+mod properties;
+mod strategies;
+mod table_cases;
+mod tree;

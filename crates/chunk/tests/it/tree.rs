@@ -1,0 +1,45 @@
+//! Folders of files (case MD-27).
+
+use std::fs;
+
+use cornu_chunk::read_markdown_tree;
+use cornu_core::{Acl, DocumentError};
+
+#[test]
+fn md_27_a_file_that_is_not_utf_8_is_named_and_stops_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    write("b.md", "# 二\n正文\n".as_bytes());
+    write("sub/a.markdown", "# 一\n".as_bytes());
+    // "# 说明\n龘靐\n" in GB18030.
+    write("gbk.md", b"# \xcb\xb5\xc3\xf7\n\xfd\x98\xecU\n");
+    write("notes.txt", b"no Markdown");
+    write(".git/x.md", b"hidden");
+
+    let tree = read_markdown_tree(root.path(), |_| Acl::public());
+    let ids: Vec<_> = tree.documents.iter().map(|doc| doc.id().as_str()).collect();
+    assert_eq!(ids, ["b.md", "sub/a.markdown"]);
+    let [(path, error)] = tree.failed.as_slice() else {
+        panic!("{:?}", tree.failed)
+    };
+    assert!(path.ends_with("gbk.md"));
+    assert!(matches!(error, DocumentError::NotUtf8 { at: 4, .. }));
+    assert!(error.to_string().contains("gbk.md"));
+    assert!(
+        tree.documents
+            .iter()
+            .all(|doc| !doc.source().contains('\u{fffd}'))
+    );
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_reported() {
+    let root = tempfile::tempdir().unwrap();
+    let tree = read_markdown_tree(&root.path().join("absent"), |_| Acl::public());
+    assert!(tree.documents.is_empty());
+    assert_eq!(tree.failed.len(), 1);
+}

@@ -1,0 +1,164 @@
+//! A query and a document to a score: checkpoints with a sequence-classification head.
+
+use std::path::Path;
+
+use cornu_core::{Fingerprint, PairScorer, ProviderError};
+
+use super::config::{BertConfig, Family};
+use super::encoder::Weights;
+use super::error::ModelError;
+use super::files::ModelFiles;
+use super::options::BertOptions;
+use super::runtime::Runtime;
+
+/// What the code adds to a score's history: raised whenever scores may change.
+const CODE: &str = "pair/1";
+
+/// A cross-encoder: BERT or XLM-R with a classification head of one output.
+///
+/// The score is the head's output as it is (a logit), which orders pairs as its sigmoid would.
+/// A pair that is too long loses the end of its document; a query that leaves no room for a
+/// document is an error. [`BertOptions::truncation`], prefixes and pooling have no part in it.
+///
+/// Time as for embedding a text as long as both together, for each document.
+///
+/// ```no_run
+/// use cornu_core::PairScorer;
+/// use cornu_embed::bert::{BertOptions, BertPairScorer};
+///
+/// let scorer = BertPairScorer::open("models/bge-reranker-base", &BertOptions::default())?;
+/// let scores = scorer.score("what is a gradient", &["A slope.", "A fruit."])?;
+/// assert!(scores[0] > scores[1]);
+/// # Ok::<(), cornu_core::ProviderError>(())
+/// ```
+pub struct BertPairScorer {
+    runtime: Runtime,
+    head: Head,
+    limit: usize,
+    fingerprint: Fingerprint,
+}
+
+/// tanh(W₁ · x + b₁) and then a linear output, both on the first token's state. BERT calls the
+/// two pooler and classifier, XLM-R classifier.dense and classifier.out_proj.
+struct Head {
+    dense: Dense,
+    out: Dense,
+}
+
+struct Dense {
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl BertPairScorer {
+    /// Opens a model's folder by its path.
+    ///
+    /// # Errors
+    /// [`ProviderError::Unavailable`] when a file is missing, [`ProviderError::Failed`] with a
+    /// [`ModelError`] when one is not usable or its head has not one output.
+    pub fn open(model: &str, options: &BertOptions) -> Result<Self, ProviderError> {
+        options
+            .folder(model)
+            .and_then(|folder| Self::load(&folder, options))
+            .map_err(|error| error.for_provider(model))
+    }
+
+    fn load(folder: &Path, options: &BertOptions) -> Result<Self, ModelError> {
+        let files = ModelFiles::open(folder)?;
+        let config = files.config().clone();
+        let positions = config.max_tokens();
+        let limit = options
+            .max_tokens
+            .map_or(positions, |limit| limit.get().min(positions));
+        let (runtime, head) =
+            Runtime::load(files, options, |weights| Head::load(&config, weights))?;
+        let fingerprint = Fingerprint::new(runtime.name.as_str())
+            .with("code", CODE)
+            .with("output", "pair score")
+            .with("weights_sha256", &runtime.weights_sha256)
+            .with("tokenizer_sha256", runtime.tokenizer.sha256())
+            .with("max_tokens", limit);
+        Ok(Self {
+            runtime,
+            head,
+            limit,
+            fingerprint,
+        })
+    }
+}
+
+impl PairScorer for BertPairScorer {
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    fn score(&self, query: &str, documents: &[&str]) -> Result<Vec<f32>, ProviderError> {
+        let pairs = self.runtime.tokenize(documents, |at, document| {
+            self.runtime
+                .tokenizer
+                .encode_pair(query, document, self.limit)
+                .map_err(|error| error.at(at, &self.runtime.name))
+        })?;
+        let width = self.runtime.encoder.config().hidden;
+        let scores = self.runtime.encode(&pairs, |_, rows| {
+            self.head.score(rows.get(..width).unwrap_or_default())
+        })?;
+        match scores.iter().position(|score| !score.is_finite()) {
+            Some(row) => Err(ProviderError::BadVector {
+                row,
+                what: "not finite",
+            }),
+            None => Ok(scores),
+        }
+    }
+}
+
+impl Head {
+    fn load(config: &BertConfig, weights: &mut Weights) -> Result<Self, ModelError> {
+        let hidden = config.hidden;
+        let (dense, out) = match config.family {
+            Family::Bert => ("pooler.dense", "classifier"),
+            Family::Roberta => ("classifier.dense", "classifier.out_proj"),
+        };
+        Ok(Self {
+            dense: Dense::load(weights, dense, hidden, hidden)?,
+            out: Dense::load(weights, out, hidden, 1)?,
+        })
+    }
+
+    fn score(&self, first: &[f32]) -> f32 {
+        let inner: Vec<f32> = self
+            .dense
+            .apply(first)
+            .map(f64::tanh)
+            .map(|x| x as f32)
+            .collect();
+        self.out.apply(&inner).map(|x| x as f32).sum()
+    }
+}
+
+impl Dense {
+    fn load(
+        weights: &mut Weights,
+        name: &str,
+        inputs: usize,
+        outputs: usize,
+    ) -> Result<Self, ModelError> {
+        Ok(Self {
+            weight: weights.matrix(&format!("{name}.weight"), outputs, inputs)?,
+            bias: weights.vector(&format!("{name}.bias"), outputs)?,
+        })
+    }
+
+    /// W · x + b, sums in f64.
+    fn apply<'a>(&'a self, input: &'a [f32]) -> impl Iterator<Item = f64> + 'a {
+        let rows = self.weight.chunks_exact(input.len().max(1));
+        rows.zip(&self.bias).map(move |(row, bias)| {
+            let products = row
+                .iter()
+                .zip(input)
+                .map(|(w, x)| f64::from(*w) * f64::from(*x));
+            f64::from(*bias) + products.sum::<f64>()
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! Packs of texts over threads.
+
+use cornu_core::ProviderError;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::encoder::{Encoder, ForwardError, Weights, rows_of};
+use super::error::ModelError;
+use super::files::ModelFiles;
+use super::options::BertOptions;
+use super::tokenizer::{BertTokenizer, Tokens};
+
+/// An encoder with its tokenizer and its threads.
+///
+/// libtorch's own threads are switched off within ours: each of ours works on a pack of its own,
+/// so that no product is split differently when the number of threads changes.
+pub(crate) struct Runtime {
+    pub(crate) encoder: Encoder,
+    pub(crate) tokenizer: BertTokenizer,
+    pub(crate) name: String,
+    pub(crate) weights_sha256: String,
+    pool: ThreadPool,
+    rows_per_pack: usize,
+    packable: bool,
+}
+
+impl Runtime {
+    /// Loads the encoder; `head` reads what stands on top of it from the same file.
+    pub(crate) fn load<H: Send>(
+        files: ModelFiles,
+        options: &BertOptions,
+        head: impl FnOnce(&mut Weights) -> Result<H, ModelError> + Send,
+    ) -> Result<(Self, H), ModelError> {
+        let torch = |what: String| ModelError::Torch { what };
+        let threads = options
+            .threads
+            .or_else(|| std::thread::available_parallelism().ok())
+            .map_or(1, std::num::NonZero::get);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|at| format!("cornu-bert-{at}"))
+            // The number of OpenMP and MKL threads belongs to the thread that sets it.
+            .start_handler(|_| tch::set_num_threads(1))
+            .build()
+            .map_err(|error| torch(error.to_string()))?;
+        let name = files.name().to_owned();
+        let weights_sha256 = files.weights_sha256().to_owned();
+        let path = files.weights_path().to_owned();
+        let (config, tokenizer, weights) = files.into_parts();
+        let mut weights = Weights::new(weights, &path);
+        let (encoder, head, packable) = pool.install(|| {
+            let encoder = Encoder::load(config, &mut weights)?;
+            let head = head(&mut weights)?;
+            let packable = encoder
+                .rows_are_independent()
+                .map_err(|error| torch(error.to_string()))?;
+            Ok::<_, ModelError>((encoder, head, packable))
+        })?;
+        let runtime = Self {
+            encoder,
+            tokenizer,
+            name,
+            weights_sha256,
+            pool,
+            rows_per_pack: options.rows_per_pack.get(),
+            packable,
+        };
+        Ok((runtime, head))
+    }
+
+    /// Whether texts share packs on this machine (see [`super::encoder`]).
+    pub(crate) fn packable(&self) -> bool {
+        self.packable
+    }
+
+    /// Turns texts to tokens, on all threads. The first failing text, by position, is the error.
+    pub(crate) fn tokenize<T: Sync>(
+        &self,
+        texts: &[T],
+        encode: impl Fn(usize, &T) -> Result<Tokens, ProviderError> + Sync,
+    ) -> Result<Vec<Tokens>, ProviderError> {
+        let results: Vec<_> = self.pool.install(|| {
+            texts
+                .par_iter()
+                .enumerate()
+                .map(|(at, text)| encode(at, text))
+                .collect()
+        });
+        results.into_iter().collect()
+    }
+
+    /// Runs the encoder over all texts and `finish`es each from its last hidden states, (tokens,
+    /// hidden) row-major. Results come in the order of the texts.
+    pub(crate) fn encode<T: Send>(
+        &self,
+        texts: &[Tokens],
+        finish: impl Fn(&Tokens, &[f32]) -> T + Sync,
+    ) -> Result<Vec<T>, ProviderError> {
+        let packs = self.packs(texts);
+        let done: Vec<Vec<(usize, T)>> = self.pool.install(|| {
+            packs
+                .par_iter()
+                .with_max_len(1)
+                .map(|pack| self.run(texts, pack, &finish))
+                .collect::<Result<_, _>>()
+                .map_err(|error| self.failed(error))
+        })?;
+        let mut slots: Vec<Option<T>> = texts.iter().map(|_| None).collect();
+        for (at, value) in done.into_iter().flatten() {
+            if let Some(slot) = slots.get_mut(at) {
+                *slot = Some(value);
+            }
+        }
+        let lost = || self.failed(ForwardError::Tokens);
+        slots.into_iter().collect::<Option<_>>().ok_or_else(lost)
+    }
+
+    fn run<T>(
+        &self,
+        texts: &[Tokens],
+        pack: &[usize],
+        finish: impl Fn(&Tokens, &[f32]) -> T,
+    ) -> Result<Vec<(usize, T)>, ForwardError> {
+        let members: Vec<&Tokens> = pack.iter().filter_map(|&at| texts.get(at)).collect();
+        let values = rows_of(&self.encoder.forward(&members)?)?;
+        let width = self.encoder.config().hidden;
+        let mut rest = values.as_slice();
+        let mut out = Vec::with_capacity(pack.len());
+        for (&at, tokens) in pack.iter().zip(members) {
+            let (own, after) = rest
+                .split_at_checked(tokens.len() * width)
+                .ok_or(ForwardError::Tokens)?;
+            out.push((at, finish(tokens, own)));
+            rest = after;
+        }
+        Ok(out)
+    }
+
+    /// Positions of texts, grouped: the longest first, at most `rows_per_pack` tokens in a pack
+    /// (a longer text alone), and no fewer packs than threads while packs are worth a product.
+    fn packs(&self, texts: &[Tokens]) -> Vec<Vec<usize>> {
+        const WORTHWHILE: usize = 64;
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        let length = |at: &usize| texts.get(*at).map_or(0, Tokens::len);
+        order.sort_by_key(|at| std::cmp::Reverse(length(at)));
+        if !self.packable {
+            return order.into_iter().map(|at| vec![at]).collect();
+        }
+        let total: usize = order.iter().map(&length).sum();
+        let share = total.div_ceil(self.pool.current_num_threads());
+        let most = share.max(WORTHWHILE).min(self.rows_per_pack);
+        let mut packs: Vec<Vec<usize>> = Vec::new();
+        let mut rows = usize::MAX;
+        for at in order {
+            let own = length(&at);
+            match packs.last_mut() {
+                Some(pack) if rows.saturating_add(own) <= most => {
+                    pack.push(at);
+                    rows += own;
+                }
+                _ => {
+                    packs.push(vec![at]);
+                    rows = own;
+                }
+            }
+        }
+        packs
+    }
+
+    fn failed(&self, error: ForwardError) -> ProviderError {
+        ProviderError::Failed {
+            provider: self.name.clone(),
+            source: Box::new(error),
+        }
+    }
+}
