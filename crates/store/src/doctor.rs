@@ -66,7 +66,13 @@ impl Check {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}; {}", self.check, self.detail, self.check.remedy())
+        write!(
+            f,
+            "{:?}: {}; {}",
+            self.check,
+            self.detail,
+            self.check.remedy()
+        )
     }
 }
 
@@ -151,7 +157,11 @@ impl SqliteVecStore {
 
 type CheckFn = fn(&SqliteVecStore, &Reader<'_>, &mut Vec<String>) -> Result<(), StoreError>;
 
-fn integrity(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -> Result<(), StoreError> {
+fn integrity(
+    _: &SqliteVecStore,
+    reader: &Reader<'_>,
+    found: &mut Vec<String>,
+) -> Result<(), StoreError> {
     reader.each("PRAGMA integrity_check(20)", [], |row| {
         let line: String = row.get(0)?;
         if line != "ok" {
@@ -161,7 +171,11 @@ fn integrity(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -
     })
 }
 
-fn foreign_keys(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -> Result<(), StoreError> {
+fn foreign_keys(
+    _: &SqliteVecStore,
+    reader: &Reader<'_>,
+    found: &mut Vec<String>,
+) -> Result<(), StoreError> {
     let sql = "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1";
     reader.each(sql, [], |row| {
         let (table, rows): (String, i64) = (row.get(0)?, row.get(1)?);
@@ -170,7 +184,11 @@ fn foreign_keys(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>
     })
 }
 
-fn counts(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -> Result<(), StoreError> {
+fn counts(
+    _: &SqliteVecStore,
+    reader: &Reader<'_>,
+    found: &mut Vec<String>,
+) -> Result<(), StoreError> {
     for (what, sql) in [
         (
             "indexed chunks without a vector",
@@ -207,7 +225,11 @@ fn counts(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -> R
     Ok(())
 }
 
-fn digests(store: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -> Result<(), StoreError> {
+fn digests(
+    store: &SqliteVecStore,
+    reader: &Reader<'_>,
+    found: &mut Vec<String>,
+) -> Result<(), StoreError> {
     for version in reader.versions()? {
         let detail = match reader.facts(version.ordinal, store.dimension()) {
             Ok(Some((facts, terms))) => {
@@ -215,7 +237,10 @@ fn digests(store: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>)
                 if digest == version.digest {
                     continue;
                 }
-                format!("{}: its facts do not have the digest beside them", facts.doc)
+                format!(
+                    "{}: its facts do not have the digest beside them",
+                    facts.doc
+                )
             }
             Ok(None) => format!("document {} is gone", version.ordinal),
             Err(error) => format!("document {}: {error}", version.ordinal),
@@ -225,17 +250,27 @@ fn digests(store: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>)
     Ok(())
 }
 
-fn parents(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -> Result<(), StoreError> {
+fn parents(
+    _: &SqliteVecStore,
+    reader: &Reader<'_>,
+    found: &mut Vec<String>,
+) -> Result<(), StoreError> {
     let sql = "SELECT count(*) FROM chunks AS c WHERE c.parent IS NOT NULL AND NOT EXISTS
         (SELECT 1 FROM chunks AS p WHERE p.chunk = c.parent AND p.document = c.document)";
     let rows = count(reader.connection, sql).map_err(|error| reader.wrap(error))?;
     if rows > 0 {
-        found.push(format!("{rows} chunks name a parent that is not in their document"));
+        found.push(format!(
+            "{rows} chunks name a parent that is not in their document"
+        ));
     }
     Ok(())
 }
 
-fn vec0_table(_: &SqliteVecStore, reader: &Reader<'_>, found: &mut Vec<String>) -> Result<(), StoreError> {
+fn vec0_table(
+    _: &SqliteVecStore,
+    reader: &Reader<'_>,
+    found: &mut Vec<String>,
+) -> Result<(), StoreError> {
     let wrap = |error| reader.wrap(error);
     let state = crate::sqlite::schema::read_state(reader.connection).map_err(wrap)?;
     if vec0::state(reader.connection).map_err(wrap)? != Some(state.id) {

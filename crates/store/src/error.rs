@@ -25,7 +25,9 @@ use rusqlite::ErrorCode;
 #[non_exhaustive]
 pub enum StoreError {
     /// Vectors of another length.
-    #[error("{what}: dimension {found}, but the store holds {expected}; use the embedder that the index was built with")]
+    #[error(
+        "{what}: dimension {found}, but the store holds {expected}; use the embedder that the index was built with"
+    )]
     WrongDimension {
         /// What has the wrong dimension.
         what: String,
@@ -155,7 +157,9 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// The store has moved on from the view's state.
-    #[error("the view is of epoch {view}, but the store is at {store}; ask for a new view, or hold a snapshot for the whole query")]
+    #[error(
+        "the view is of epoch {view}, but the store is at {store}; ask for a new view, or hold a snapshot for the whole query"
+    )]
     StaleView {
         /// The view's epoch.
         view: u64,
@@ -223,7 +227,12 @@ impl StoreError {
     }
 
     /// Gives SQLite's error its name.
-    pub(crate) fn sql(path: &Path, waited: Duration, action: &'static str, source: rusqlite::Error) -> Self {
+    pub(crate) fn sql(
+        path: &Path,
+        waited: Duration,
+        action: &'static str,
+        source: rusqlite::Error,
+    ) -> Self {
         let path = path.to_owned();
         let detail = source.to_string();
         match &source {
@@ -235,7 +244,9 @@ impl StoreError {
             _ => {}
         }
         match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, waited },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Busy { path, waited }
+            }
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

@@ -46,9 +46,8 @@ impl SqliteVecStore {
         self.writer().map(drop)?;
         let reading = Reading::begin(self)?;
         let resident = reading.read(|reader| self.resident(reader, reading.state))?;
-        let has_vec0 = reading.read(|reader| {
-            vec0::state(reader.connection).map_err(|error| reader.wrap(error))
-        })?;
+        let has_vec0 = reading
+            .read(|reader| vec0::state(reader.connection).map_err(|error| reader.wrap(error)))?;
         drop(reading);
         if resident.unsaved() > 0 || !self.has_vec_file() {
             let saved = self.save(&resident)?;
@@ -69,9 +68,8 @@ impl SqliteVecStore {
         self.writer().map(drop)?;
         self.discard_resident();
         let reading = Reading::begin(self)?;
-        let fresh = reading.read(|reader| {
-            resident::update(None, reader, reading.state, self.dimension())
-        })?;
+        let fresh = reading
+            .read(|reader| resident::update(None, reader, reading.state, self.dimension()))?;
         drop(reading);
         let saved = self.save(&fresh)?;
         self.hold_resident(saved);

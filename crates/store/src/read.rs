@@ -60,7 +60,9 @@ impl Reader<'_> {
         })?;
         let seen: Vec<(u32, DocId, ContentHash, Acl)> = seen
             .into_iter()
-            .map(|(ordinal, doc, content, grants)| (ordinal, doc, content, grants.into_iter().collect()))
+            .map(|(ordinal, doc, content, grants)| {
+                (ordinal, doc, content, grants.into_iter().collect())
+            })
             .collect();
         let entries = seen.iter().map(|(ordinal, id, content, acl)| ViewEntry {
             ordinal: *ordinal,
@@ -126,13 +128,17 @@ impl Reader<'_> {
             CROSS JOIN vectors AS v ON v.id = c.id";
         let mut vector = Vec::with_capacity(dimension);
         let mut order = Order::default();
-        self.each(sql, params![integers(ordinals.into_iter().map(i64::from))], |row| {
-            let ordinal = order.next(self, row)?;
-            let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-            self.decode_vector(bytes, dimension, &mut vector)?;
-            take(ordinal, ChunkId::from_bytes(row.get(2)?), &vector);
-            Ok(())
-        })
+        self.each(
+            sql,
+            params![integers(ordinals.into_iter().map(i64::from))],
+            |row| {
+                let ordinal = order.next(self, row)?;
+                let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
+                self.decode_vector(bytes, dimension, &mut vector)?;
+                take(ordinal, ChunkId::from_bytes(row.get(2)?), &vector);
+                Ok(())
+            },
+        )
     }
 
     /// The bytes of a stored vector as a unit vector.
@@ -162,14 +168,18 @@ impl Reader<'_> {
             FROM rarray(?1) AS r CROSS JOIN chunks AS c ON c.document = r.value AND c.indexed = 1
             CROSS JOIN terms AS t ON t.id = c.id";
         let mut order = Order::default();
-        self.each(sql, params![integers(ordinals.into_iter().map(i64::from))], |row| {
-            let ordinal = order.next(self, row)?;
-            let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-            let counts = terms::decode(bytes)
-                .ok_or_else(|| self.damaged("a list of terms is not readable"))?;
-            take(ordinal, ChunkId::from_bytes(row.get(2)?), counts);
-            Ok(())
-        })
+        self.each(
+            sql,
+            params![integers(ordinals.into_iter().map(i64::from))],
+            |row| {
+                let ordinal = order.next(self, row)?;
+                let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
+                let counts = terms::decode(bytes)
+                    .ok_or_else(|| self.damaged("a list of terms is not readable"))?;
+                take(ordinal, ChunkId::from_bytes(row.get(2)?), counts);
+                Ok(())
+            },
+        )
     }
 
     /// All facts of one version, its terms included.
@@ -182,17 +192,25 @@ impl Reader<'_> {
         let sql = "SELECT name, content, terms FROM documents WHERE ordinal = ?1";
         self.each(sql, params![ordinal], |row| {
             let doc = self.doc(&row.get::<_, String>(0)?)?;
-            head = Some((doc, ContentHash::from_bytes(row.get(1)?), row.get::<_, bool>(2)?));
+            head = Some((
+                doc,
+                ContentHash::from_bytes(row.get(1)?),
+                row.get::<_, bool>(2)?,
+            ));
             Ok(())
         })?;
         let Some((doc, content, with_terms)) = head else {
             return Ok(None);
         };
         let mut grants = Vec::new();
-        self.each("SELECT name FROM grants WHERE document = ?1", params![ordinal], |row| {
-            grants.push(self.grant(&row.get::<_, String>(0)?)?);
-            Ok(())
-        })?;
+        self.each(
+            "SELECT name FROM grants WHERE document = ?1",
+            params![ordinal],
+            |row| {
+                grants.push(self.grant(&row.get::<_, String>(0)?)?);
+                Ok(())
+            },
+        )?;
         let mut chunks = Vec::new();
         let sql = format!(
             "SELECT {CHUNK_COLUMNS} FROM chunks AS c
@@ -204,7 +222,9 @@ impl Reader<'_> {
             Ok(())
         })?;
         let mut values = Vec::new();
-        self.vectors([ordinal], dimension, |_, _, vector| values.extend_from_slice(vector))?;
+        self.vectors([ordinal], dimension, |_, _, vector| {
+            values.extend_from_slice(vector)
+        })?;
         let rows = values.len() / dimension.max(1);
         let vectors = Array2::from_shape_vec((rows, dimension), values)
             .map_err(|error| self.damaged(error.to_string()))?;
@@ -264,7 +284,9 @@ impl Reader<'_> {
             index_text: index_text.as_deref(),
         });
         if row.get::<_, [u8; 16]>(17)? != seal {
-            return Err(self.damaged("the text of a chunk is not what was written").into());
+            return Err(self
+                .damaged("the text of a chunk is not what was written")
+                .into());
         }
         let span = |start: usize, end: usize| {
             ByteSpan::new(start, end).map_err(|error| self.damaged(error.to_string()))

@@ -111,7 +111,11 @@ pub(crate) fn from_distance(distance: f64, dimension: usize) -> (f64, f64) {
 fn gamma(roundings: usize) -> f64 {
     let nu = roundings as f64 * ROUNDING;
     // Beyond this the bound says nothing; every row is then a candidate.
-    if nu < 0.5 { nu / (1.0 - nu) } else { f64::INFINITY }
+    if nu < 0.5 {
+        nu / (1.0 - nu)
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// The lowest approximate score that a row of the best k may have, when `kth` is the k-th largest

@@ -157,9 +157,8 @@ impl<'s> Reading<'s> {
     }
 
     fn has_vec0(&self) -> Result<bool, StoreError> {
-        let state = self.read(|reader| {
-            vec0::state(reader.connection).map_err(|error| reader.wrap(error))
-        })?;
+        let state =
+            self.read(|reader| vec0::state(reader.connection).map_err(|error| reader.wrap(error)))?;
         Ok(state == Some(self.state.id))
     }
 
@@ -215,7 +214,10 @@ pub struct Snapshot<'s> {
 }
 
 impl<'s> Snapshot<'s> {
-    pub(crate) fn new(store: &'s SqliteVecStore, principal: &Principal) -> Result<Self, StoreError> {
+    pub(crate) fn new(
+        store: &'s SqliteVecStore,
+        principal: &Principal,
+    ) -> Result<Self, StoreError> {
         let reading = match store.options().route {
             Route::Sql => Reading::begin_with_vec0(store)?,
             _ => Reading::begin(store)?,
@@ -255,7 +257,8 @@ impl<'s> Snapshot<'s> {
             let mut ordinal = None;
             let sql = "SELECT ordinal FROM documents WHERE name = ?1";
             reader.each(sql, [doc.as_str()], |row| {
-                ordinal = Some(row.get::<_, u32>(0)?).filter(|&ordinal| self.view.contains(ordinal));
+                ordinal =
+                    Some(row.get::<_, u32>(0)?).filter(|&ordinal| self.view.contains(ordinal));
                 Ok(())
             })?;
             let dimension = self.reading.store.dimension();
@@ -271,7 +274,11 @@ impl<'s> Snapshot<'s> {
     /// # Errors
     /// [`StoreError`] for a query of another dimension or no direction, and when the file cannot
     /// be read.
-    pub fn knn(&self, query: ArrayView1<'_, f32>, k: usize) -> Result<Ranking<ChunkId>, StoreError> {
+    pub fn knn(
+        &self,
+        query: ArrayView1<'_, f32>,
+        k: usize,
+    ) -> Result<Ranking<ChunkId>, StoreError> {
         self.knn_by(self.reading.store.options().route, query, k)
     }
 

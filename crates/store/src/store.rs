@@ -108,7 +108,9 @@ impl SqliteVecStore {
         let name = path.display().to_string();
         let pool = ThreadSafeVecPool::new(name, Connections::new(path, options), size);
         let meta = {
-            let connection = pool.reader(options.pool_timeout).map_err(StoreError::pool)?;
+            let connection = pool
+                .reader(options.pool_timeout)
+                .map_err(StoreError::pool)?;
             read_meta(&connection, path, |error| {
                 StoreError::sql(path, options.busy_timeout, "opening", error)
             })?
@@ -211,7 +213,10 @@ impl SqliteVecStore {
             Ok(value)
         })();
         // An error leaves the transaction open; the pool rolls it back, or drops the connection.
-        if result.is_err() && !connection.is_autocommit() && connection.execute_batch("ROLLBACK").is_err() {
+        if result.is_err()
+            && !connection.is_autocommit()
+            && connection.execute_batch("ROLLBACK").is_err()
+        {
             connection.mark_broken();
         }
         result
@@ -348,7 +353,9 @@ impl SqliteVecStore {
     pub(crate) fn has_resident(&self, state: State) -> bool {
         // While another thread brings them up to date, waiting for it is right.
         let resident = self.resident.lock();
-        resident.as_ref().is_some_and(|resident| resident.state == state)
+        resident
+            .as_ref()
+            .is_some_and(|resident| resident.state == state)
     }
 
     pub(crate) fn discard_resident(&self) {
@@ -379,7 +386,9 @@ impl SqliteVecStore {
                 self.tidy(updated, reader)?
             }
         };
-        let newer = held.as_ref().is_none_or(|held| held.state.epoch <= state.epoch);
+        let newer = held
+            .as_ref()
+            .is_none_or(|held| held.state.epoch <= state.epoch);
         if newer {
             *held = Some(Arc::clone(&resident));
         }
@@ -415,10 +424,11 @@ impl SqliteVecStore {
     pub(crate) fn save(&self, resident: &Resident) -> Result<Arc<Resident>, StoreError> {
         let (path, identity) = (self.vec_path(), self.identity());
         resident::save(resident, identity, &path)?;
-        let loaded = resident::load(&path, identity).filter(|loaded| loaded.state == resident.state);
-        loaded.map(Arc::new).ok_or_else(|| {
-            StoreError::corrupted(&path, "it is not what was just written")
-        })
+        let loaded =
+            resident::load(&path, identity).filter(|loaded| loaded.state == resident.state);
+        loaded
+            .map(Arc::new)
+            .ok_or_else(|| StoreError::corrupted(&path, "it is not what was just written"))
     }
 
     pub(crate) fn hold_resident(&self, resident: Arc<Resident>) {

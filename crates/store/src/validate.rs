@@ -62,7 +62,10 @@ pub(crate) fn facts(
 }
 
 /// A vector with finite components and norm 1.
-pub(crate) fn unit(vector: ArrayView1<'_, f32>, what: impl Fn() -> String) -> Result<(), StoreError> {
+pub(crate) fn unit(
+    vector: ArrayView1<'_, f32>,
+    what: impl Fn() -> String,
+) -> Result<(), StoreError> {
     let norm = direction(vector, &what)?;
     if (norm - 1.0).abs() <= UNIT_TOLERANCE {
         return Ok(());

@@ -24,10 +24,18 @@ pub(crate) fn state(connection: &Connection) -> rusqlite::Result<Option<[u8; 16]
 /// has a greater id than the last one written, and what is gone is what the facts lack. O(rows) to
 /// compare. Deleted rows leave holes that vec0 does not fill; when less than 0.7 of what was
 /// written is live, the table is written anew.
-pub(crate) fn update(connection: &Connection, state: State, dimension: usize) -> rusqlite::Result<()> {
+pub(crate) fn update(
+    connection: &Connection,
+    state: State,
+    dimension: usize,
+) -> rusqlite::Result<()> {
     let known = connection
         .query_row("SELECT state, last, written FROM vec_state", [], |row| {
-            Ok((row.get::<_, [u8; 16]>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+            Ok((
+                row.get::<_, [u8; 16]>(0)?,
+                row.get::<_, i64>(1)?,
+                row.get::<_, i64>(2)?,
+            ))
         })
         .optional()?;
     let Some((known, last, written)) = known else {
@@ -38,9 +46,11 @@ pub(crate) fn update(connection: &Connection, state: State, dimension: usize) ->
     }
     let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let live = count("SELECT count(*) FROM vectors")?;
-    let new = connection.query_row("SELECT count(*) FROM vectors WHERE id > ?1", [last], |row| {
-        row.get::<_, i64>(0)
-    })?;
+    let new = connection.query_row(
+        "SELECT count(*) FROM vectors WHERE id > ?1",
+        [last],
+        |row| row.get::<_, i64>(0),
+    )?;
     let written = written + new;
     if written > CHUNK_ROWS && live * 10 < written * 7 {
         return rebuild(connection, state, dimension);
@@ -54,7 +64,11 @@ pub(crate) fn update(connection: &Connection, state: State, dimension: usize) ->
 }
 
 /// Writes the table anew from the vectors of record.
-pub(crate) fn rebuild(connection: &Connection, state: State, dimension: usize) -> rusqlite::Result<()> {
+pub(crate) fn rebuild(
+    connection: &Connection,
+    state: State,
+    dimension: usize,
+) -> rusqlite::Result<()> {
     drop_table(connection)?;
     connection.execute_batch(&format!(
         "CREATE VIRTUAL TABLE vec_chunks USING vec0(embedding float[{dimension}] distance_metric=L2)"

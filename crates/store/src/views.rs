@@ -19,7 +19,10 @@ impl Views {
         if self.state != Some(state) {
             return None;
         }
-        let at = self.views.iter().position(|view| view.principal() == principal)?;
+        let at = self
+            .views
+            .iter()
+            .position(|view| view.principal() == principal)?;
         let view = self.views.remove(at);
         self.views.push(view.clone());
         Some(view)
@@ -34,7 +37,8 @@ impl Views {
             self.state = Some(state);
             self.views.clear();
         }
-        self.views.retain(|held| held.principal() != view.principal());
+        self.views
+            .retain(|held| held.principal() != view.principal());
         if self.views.len() >= CAPACITY {
             self.views.remove(0);
         }

@@ -131,8 +131,11 @@ impl<'c> Batch<'c> {
 
     fn delete(&self, doc: &DocId) -> Result<bool, StoreError> {
         // Everything else refers to the document and goes with it.
-        self.run("DELETE FROM documents WHERE name = ?1", params![doc.as_str()])
-            .map(|rows| rows > 0)
+        self.run(
+            "DELETE FROM documents WHERE name = ?1",
+            params![doc.as_str()],
+        )
+        .map(|rows| rows > 0)
     }
 
     fn insert(

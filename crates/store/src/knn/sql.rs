@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use cornu_core::{ChunkId, View};
-use rusqlite::types::Value;
 use rusqlite::params;
+use rusqlite::types::Value;
 
 use crate::error::StoreError;
 use crate::read::{Reader, ordinals};
@@ -73,10 +73,15 @@ fn nearest(
 
 /// Whether nothing beyond the last of these rows can be among the best k. They come by distance.
 fn proves_cut(found: &[(i64, f64)], k: usize, dimension: usize) -> bool {
-    let known = |at: usize| found.get(at).map(|&(_, distance)| from_distance(distance, dimension));
-    let (Some((kth, kth_error)), Some((last, last_error))) =
-        (k.checked_sub(1).and_then(known), found.len().checked_sub(1).and_then(known))
-    else {
+    let known = |at: usize| {
+        found
+            .get(at)
+            .map(|&(_, distance)| from_distance(distance, dimension))
+    };
+    let (Some((kth, kth_error)), Some((last, last_error))) = (
+        k.checked_sub(1).and_then(known),
+        found.len().checked_sub(1).and_then(known),
+    ) else {
         return k == 0;
     };
     // Similarity minus its error, and similarity plus its error, both fall with distance: so k

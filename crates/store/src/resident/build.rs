@@ -44,7 +44,13 @@ pub(crate) fn update(
     let versions = reader.versions()?;
     let (mut places, missing) = match base {
         Some(base) => compare(&base.places, &versions),
-        None => (Vec::new(), versions.iter().filter(|version| version.vectors > 0).collect()),
+        None => (
+            Vec::new(),
+            versions
+                .iter()
+                .filter(|version| version.vectors > 0)
+                .collect(),
+        ),
     };
     let mut segments = base.map_or_else(Vec::new, |base| base.segments.clone());
     if !missing.is_empty() {
@@ -67,7 +73,10 @@ fn compare<'v>(base: &[Place], versions: &'v [Version]) -> (Vec<Place>, Vec<&'v 
     let (mut kept, mut missing) = (Vec::with_capacity(versions.len()), Vec::new());
     let mut base = base.iter().peekable();
     for version in versions.iter().filter(|version| version.vectors > 0) {
-        while base.next_if(|place| place.ordinal < version.ordinal).is_some() {}
+        while base
+            .next_if(|place| place.ordinal < version.ordinal)
+            .is_some()
+        {}
         let same = |place: &&Place| {
             place.ordinal == version.ordinal && place.digest == half(&version.digest)
         };
@@ -152,7 +161,10 @@ impl Place {
         &self,
         resident: &'r Resident,
     ) -> Result<(std::ops::Range<usize>, &'r Segment), Damaged> {
-        let segment = resident.segments.get(self.segment as usize).ok_or(Damaged)?;
+        let segment = resident
+            .segments
+            .get(self.segment as usize)
+            .ok_or(Damaged)?;
         let start = self.start as usize;
         Ok((start..start + self.rows as usize, segment))
     }
@@ -169,9 +181,15 @@ impl Resident {
                 Ok(same && a_segment.id(a)? == b_segment.id(b)?)
             })?;
             let same_values = a_segment.values(a_rows)? == b_segment.values(b_rows)?;
-            Ok::<_, Damaged>(same_ids && same_values && a.ordinal == b.ordinal && a.digest == b.digest)
+            Ok::<_, Damaged>(
+                same_ids && same_values && a.ordinal == b.ordinal && a.digest == b.digest,
+            )
         };
         self.places.len() == other.places.len()
-            && self.places.iter().zip(&other.places).all(|pair| same_rows(pair) == Ok(true))
+            && self
+                .places
+                .iter()
+                .zip(&other.places)
+                .all(|pair| same_rows(pair) == Ok(true))
     }
 }

@@ -162,7 +162,12 @@ fn header(
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&(BLOCK_ROWS as u32).to_le_bytes());
-    for number in [identity.dimension as u64, documents as u64, rows as u64, state.epoch] {
+    for number in [
+        identity.dimension as u64,
+        documents as u64,
+        rows as u64,
+        state.epoch,
+    ] {
         bytes.extend_from_slice(&number.to_le_bytes());
     }
     bytes.extend_from_slice(&identity.store);

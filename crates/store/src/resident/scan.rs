@@ -44,7 +44,11 @@ impl Resident {
         self.scan(&runs, query, &mut scores)?;
         let kth = kth_largest(&scores, k).unwrap_or(f32::NEG_INFINITY);
         let lowest = threshold(f64::from(kth), scan_error(self.dimension));
-        let score_of = |at: usize| scores.get(at).is_some_and(|&score| f64::from(score) >= lowest);
+        let score_of = |at: usize| {
+            scores
+                .get(at)
+                .is_some_and(|&score| f64::from(score) >= lowest)
+        };
         self.rescore(&runs, query, score_of)
     }
 
@@ -54,7 +58,9 @@ impl Resident {
         let mut add = |place: &Place| {
             let (rows, segment) = place.rows_of(self)?;
             match runs.last_mut() {
-                Some(last) if last.rows.end == rows.start && std::ptr::eq(last.segment, segment) => {
+                Some(last)
+                    if last.rows.end == rows.start && std::ptr::eq(last.segment, segment) =>
+                {
                     last.rows.end = rows.end;
                 }
                 _ => runs.push(Run { segment, rows }),
@@ -64,7 +70,10 @@ impl Resident {
         // Both are sorted. A small view is looked up, a large one is merged.
         if view.len().saturating_mul(16) < self.places.len() as u64 {
             for ordinal in view.ordinals() {
-                if let Ok(at) = self.places.binary_search_by_key(&ordinal, |place| place.ordinal) {
+                if let Ok(at) = self
+                    .places
+                    .binary_search_by_key(&ordinal, |place| place.ordinal)
+                {
                     self.places.get(at).map_or(Ok(()), &mut add)?;
                 }
             }
@@ -72,7 +81,9 @@ impl Resident {
             let mut places = self.places.iter().peekable();
             for ordinal in view.ordinals() {
                 while places.next_if(|place| place.ordinal < ordinal).is_some() {}
-                places.next_if(|place| place.ordinal == ordinal).map_or(Ok(()), &mut add)?;
+                places
+                    .next_if(|place| place.ordinal == ordinal)
+                    .map_or(Ok(()), &mut add)?;
             }
         }
         Ok(runs)

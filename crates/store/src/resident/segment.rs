@@ -17,7 +17,10 @@ pub(crate) struct Segment {
 }
 
 enum Rows {
-    Owned { values: Vec<f32>, ids: Vec<[u8; 32]> },
+    Owned {
+        values: Vec<f32>,
+        ids: Vec<[u8; 32]>,
+    },
     Mapped(Mapped),
 }
 

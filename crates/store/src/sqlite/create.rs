@@ -85,7 +85,9 @@ fn publish(draft: &Path, path: &Path) -> Result<(), StoreError> {
 /// Makes a new name survive a power loss, where the platform can.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     if cfg!(unix) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or_else(|| Path::new("."));
         fs::File::open(folder)
             .and_then(|folder| folder.sync_all())

@@ -19,7 +19,10 @@ pub(crate) fn load() -> Result<(), rusqlite::Error> {
     loaded.map_err(|code| rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None))
 }
 
-#[expect(unsafe_code, reason = "an extension in C can be registered in no other way")]
+#[expect(
+    unsafe_code,
+    reason = "an extension in C can be registered in no other way"
+)]
 fn register() -> Result<(), rusqlite::Error> {
     // SAFETY: the crate declares its entry point without parameters, but the C function that it
     // names has the signature of every SQLite extension, `EntryPoint`: so the pointer is cast to
@@ -27,9 +30,8 @@ fn register() -> Result<(), rusqlite::Error> {
     // process; it is compiled against the SQLite that rusqlite bundles, and keeps no state of its
     // own outside of the connection it is given, so it may be called from any thread.
     unsafe {
-        let entry: EntryPoint = std::mem::transmute::<*const (), EntryPoint>(
-            sqlite_vec::sqlite3_vec_init as *const (),
-        );
+        let entry: EntryPoint =
+            std::mem::transmute::<*const (), EntryPoint>(sqlite_vec::sqlite3_vec_init as *const ());
         register_auto_extension(entry)
     }
 }

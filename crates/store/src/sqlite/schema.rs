@@ -165,9 +165,11 @@ pub(crate) fn read_meta(
     }
     let state = read_state(connection).map_err(&wrap)?;
     let row = connection
-        .query_row("SELECT store, dimension, fingerprint FROM meta", [], |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
-        })
+        .query_row(
+            "SELECT store, dimension, fingerprint FROM meta",
+            [],
+            |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?)),
+        )
         .optional()
         .map_err(&wrap)?;
     let damaged = |detail: &str| StoreError::corrupted(path, detail);
