@@ -7,5 +7,8 @@
     clippy::print_stderr
 )]
 
+mod cases;
 mod conformance;
+mod routes;
 mod sample;
+mod seeds;

@@ -192,3 +192,42 @@ pub(crate) fn few(cases: u32) -> ProptestConfig {
         ..ProptestConfig::default()
     }
 }
+
+/// Numbers from a seed (splitmix64).
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    pub(crate) fn vector(&mut self, dimension: usize) -> Vec<f32> {
+        let value = |bits: u64| (bits >> 40) as f32 / (1u64 << 23) as f32 - 1.0 + 1e-6;
+        (0..dimension).map(|_| value(self.next())).collect()
+    }
+
+    /// A document with up to five rows, some of which stand in other documents too.
+    pub(crate) fn document(&mut self, name: &str, dimension: usize) -> DocumentFacts {
+        let grants: &[&[&str]] = &[&["public"], &["hr"], &["ops", "hr"], &["public", "ops"], &[]];
+        let rows: Vec<Vec<f32>> = (0..self.below(6))
+            .map(|_| match self.below(3) {
+                0 => (0..dimension).map(|at| if at == 0 { 1.0 } else { 0.0 }).collect(),
+                _ => self.vector(dimension),
+            })
+            .collect();
+        let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+        let word = format!("word {}", self.below(1000));
+        let mut facts = worded(name, grants[self.below(grants.len())], &rows, &word);
+        if rows.is_empty() {
+            facts.vectors = Array2::zeros((0, dimension));
+        }
+        facts
+    }
+}
