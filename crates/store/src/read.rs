@@ -1,15 +1,18 @@
 //! Rows back into the nouns of `core`. Whatever is not as it was written is an error.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use cornu_core::{
     Acl, ByteSpan, Chunk, ChunkId, ChunkRole, ContentHash, DocId, DocumentFacts, Grant, LineSpan,
     Principal, View, ViewEntry,
 };
 use ndarray::Array2;
+use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params};
 
-use crate::digest::{self, Texts};
+use crate::digest::{self, Seal, Texts};
 use crate::error::StoreError;
 use crate::sqlite::connection::integers;
 use crate::sqlite::schema::State;
@@ -39,29 +42,59 @@ impl Reader<'_> {
     pub(crate) fn view(&self, principal: &Principal, state: State) -> Result<View, StoreError> {
         let held: Vec<_> = principal
             .grants()
-            .map(|grant| rusqlite::types::Value::Text(grant.as_str().to_owned()))
+            .map(|grant| Value::Text(grant.as_str().to_owned()))
             .collect();
-        let mut seen: Vec<(u32, DocId, ContentHash, Vec<Grant>)> = Vec::new();
-        let sql = "SELECT d.ordinal, d.name, d.content, g.name
+        let held = Rc::new(held);
+        let mut seen: Vec<Seen> = Vec::new();
+        let mut seals: BTreeMap<String, (u64, Seal)> = BTreeMap::new();
+        let sql = "SELECT d.ordinal, g.name, d.name, d.content, d.digest, d.vectors
             FROM grants AS g JOIN documents AS d ON d.ordinal = g.document
             WHERE g.name IN rarray(?1) ORDER BY d.ordinal, g.name";
-        self.each(sql, params![std::rc::Rc::new(held)], |row| {
+        self.each(sql, params![held], |row| {
             let ordinal: u32 = row.get(0)?;
-            let grant = self.grant(&row.get::<_, String>(3)?)?;
-            match seen.last_mut() {
-                Some((last, .., grants)) if *last == ordinal => grants.push(grant),
-                _ => {
-                    let doc = self.doc(&row.get::<_, String>(1)?)?;
-                    let content = ContentHash::from_bytes(row.get(2)?);
-                    seen.push((ordinal, doc, content, vec![grant]));
-                }
+            if seen.last().is_none_or(|last| last.ordinal != ordinal) {
+                let (name, content): (String, [u8; 32]) = (row.get(2)?, row.get(3)?);
+                let (digest, vectors) = (row.get(4)?, row.get(5)?);
+                seen.push(Seen {
+                    ordinal,
+                    doc: self.doc(&name)?,
+                    content: ContentHash::from_bytes(content),
+                    grants: Vec::new(),
+                    seal: digest::document_seal(ordinal, &name, &content, &digest, vectors),
+                });
+            }
+            if let Some(document) = seen.last_mut() {
+                let name: String = row.get(1)?;
+                document.grants.push(self.grant(&name)?);
+                let (count, seal) = seals.entry(name).or_default();
+                *count += 1;
+                *seal ^= document.seal;
             }
             Ok(())
         })?;
+        let sql = "SELECT name, documents, seal FROM grant_seals WHERE name IN rarray(?1)";
+        self.each(sql, params![held], |row| {
+            let written = (row.get(1)?, Seal(row.get(2)?));
+            let read = seals.remove(&row.get::<_, String>(0)?).unwrap_or_default();
+            if read != written {
+                return Err(self
+                    .damaged("documents of a grant are missing or changed")
+                    .into());
+            }
+            Ok(())
+        })?;
+        if !seals.is_empty() {
+            return Err(self.damaged("the seal of a grant is missing"));
+        }
         let seen: Vec<(u32, DocId, ContentHash, Acl)> = seen
             .into_iter()
-            .map(|(ordinal, doc, content, grants)| {
-                (ordinal, doc, content, grants.into_iter().collect())
+            .map(|seen| {
+                (
+                    seen.ordinal,
+                    seen.doc,
+                    seen.content,
+                    seen.grants.into_iter().collect(),
+                )
             })
             .collect();
         let entries = seen.iter().map(|(ordinal, id, content, acl)| ViewEntry {
@@ -81,6 +114,9 @@ impl Reader<'_> {
             names.push(self.doc(&row.get::<_, String>(0)?)?);
             Ok(())
         })?;
+        if names.len() as u64 != view.len() {
+            return Err(self.damaged("documents are missing"));
+        }
         Ok(names)
     }
 
@@ -99,6 +135,17 @@ impl Reader<'_> {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    /// How many vectors the view's documents have.
+    pub(crate) fn rows_of(&self, view: &View) -> Result<u64, StoreError> {
+        let mut rows = 0;
+        let sql = "SELECT coalesce(sum(vectors), 0) FROM documents WHERE ordinal IN rarray(?1)";
+        self.each(sql, params![ordinals(view)], |row| {
+            rows = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(rows)
     }
 
     /// All versions, by ordinal.
@@ -182,24 +229,25 @@ impl Reader<'_> {
         )
     }
 
-    /// All facts of one version, its terms included.
+    /// All facts of one version, its terms included; they hash to the digest beside them.
     pub(crate) fn facts(
         &self,
         ordinal: u32,
         dimension: usize,
     ) -> Result<Option<(DocumentFacts, Option<Vec<TermCounts>>)>, StoreError> {
         let mut head = None;
-        let sql = "SELECT name, content, terms FROM documents WHERE ordinal = ?1";
+        let sql = "SELECT name, content, terms, digest FROM documents WHERE ordinal = ?1";
         self.each(sql, params![ordinal], |row| {
             let doc = self.doc(&row.get::<_, String>(0)?)?;
             head = Some((
                 doc,
                 ContentHash::from_bytes(row.get(1)?),
                 row.get::<_, bool>(2)?,
+                row.get::<_, [u8; 32]>(3)?,
             ));
             Ok(())
         })?;
-        let Some((doc, content, with_terms)) = head else {
+        let Some((doc, content, with_terms, digest)) = head else {
             return Ok(None);
         };
         let mut grants = Vec::new();
@@ -237,7 +285,14 @@ impl Reader<'_> {
             chunks,
             vectors,
         };
-        Ok(Some((facts, with_terms.then_some(counts))))
+        let terms = with_terms.then_some(counts);
+        if digest::facts(&facts, terms.as_deref()) != digest {
+            return Err(self.damaged(format!(
+                "the facts of {} are not what was written",
+                facts.doc
+            )));
+        }
+        Ok(Some((facts, terms)))
     }
 
     /// Runs a query and hands over each row.
@@ -351,8 +406,17 @@ impl Order {
 }
 
 /// The view's documents as one parameter.
-pub(crate) fn ordinals(view: &View) -> std::rc::Rc<Vec<rusqlite::types::Value>> {
+pub(crate) fn ordinals(view: &View) -> Rc<Vec<Value>> {
     integers(view.ordinals().map(i64::from))
+}
+
+/// A document of a view while it is read.
+struct Seen {
+    ordinal: u32,
+    doc: DocId,
+    content: ContentHash,
+    grants: Vec<Grant>,
+    seal: Seal,
 }
 
 /// Why a row could not be taken.

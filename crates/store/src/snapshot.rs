@@ -132,7 +132,7 @@ impl<'s> Reading<'s> {
         if self.resident.get().is_some() || self.store.has_resident(self.state) {
             return Ok(Route::Resident);
         }
-        if view.len() <= FEW_ROWS && self.rows_of(view)? <= FEW_ROWS {
+        if view.len() <= FEW_ROWS && self.read(|reader| reader.rows_of(view))? <= FEW_ROWS {
             return Ok(Route::Facts);
         }
         if !self.store.options().access.may_write()
@@ -142,18 +142,6 @@ impl<'s> Reading<'s> {
             return Ok(Route::Sql);
         }
         Ok(Route::Resident)
-    }
-
-    fn rows_of(&self, view: &View) -> Result<u64, StoreError> {
-        self.read(|reader| {
-            let mut rows = 0;
-            let sql = "SELECT coalesce(sum(vectors), 0) FROM documents WHERE ordinal IN rarray(?1)";
-            reader.each(sql, [crate::read::ordinals(view)], |row| {
-                rows = row.get(0)?;
-                Ok(())
-            })?;
-            Ok(rows)
-        })
     }
 
     fn has_vec0(&self) -> Result<bool, StoreError> {

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use cornu_core::{Change, Chunk, DocId, DocumentFacts};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use crate::digest::{self, Texts};
+use crate::digest::{self, Seal, Texts};
 use crate::error::StoreError;
 use crate::sqlite::schema;
 use crate::terms::{self, TermCounts};
@@ -130,12 +130,47 @@ impl<'c> Batch<'c> {
     }
 
     fn delete(&self, doc: &DocId) -> Result<bool, StoreError> {
+        let sql = "SELECT ordinal, content, digest, vectors FROM documents WHERE name = ?1";
+        let read = |mut statement: CachedStatement<'_>| {
+            let row = statement.query_row([doc.as_str()], |row| {
+                Ok((row.get::<_, u32>(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            });
+            row.optional()
+        };
+        let row = self.connection.prepare_cached(sql).and_then(read);
+        let Some((ordinal, content, digest, vectors)) = row.map_err(|error| self.wrap(error))?
+        else {
+            return Ok(false);
+        };
+        let seal = digest::document_seal(ordinal, doc.as_str(), &content, &digest, vectors);
+        self.toggle_seals(ordinal, seal, -1)?;
         // Everything else refers to the document and goes with it.
-        self.run(
-            "DELETE FROM documents WHERE name = ?1",
-            params![doc.as_str()],
-        )
-        .map(|rows| rows > 0)
+        self.run("DELETE FROM documents WHERE ordinal = ?1", params![ordinal])?;
+        Ok(true)
+    }
+
+    /// Adds a document to the seals of its grants, or takes it out of them: with exclusive or,
+    /// both are one thing.
+    fn toggle_seals(&self, ordinal: u32, seal: Seal, change: i64) -> Result<(), StoreError> {
+        let read = |mut statement: CachedStatement<'_>| {
+            let rows = statement.query_map([ordinal], |row| {
+                let held: Option<[u8; 16]> = row.get(1)?;
+                Ok((row.get::<_, String>(0)?, Seal(held.unwrap_or_default())))
+            })?;
+            rows.collect::<Result<Vec<_>, _>>()
+        };
+        let sql = "SELECT g.name, s.seal FROM grants AS g LEFT JOIN grant_seals AS s USING (name)
+            WHERE g.document = ?1";
+        let seals = self.connection.prepare_cached(sql).and_then(read);
+        for (name, mut held) in seals.map_err(|error| self.wrap(error))? {
+            held ^= seal;
+            self.run(
+                "INSERT INTO grant_seals (name, documents, seal) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET documents = documents + ?2, seal = ?3",
+                params![name, change, held.0],
+            )?;
+        }
+        Ok(())
     }
 
     fn insert(
@@ -155,17 +190,20 @@ impl<'c> Batch<'c> {
             ],
         )?;
         let document = self.connection.last_insert_rowid();
-        if u32::try_from(document).is_err() {
+        let Ok(ordinal) = u32::try_from(document) else {
             return Err(StoreError::TooManyDocuments {
                 path: self.path.to_owned(),
             });
-        }
+        };
         for grant in facts.acl.grants() {
             self.run(
                 "INSERT INTO grants (name, document) VALUES (?1, ?2)",
                 params![grant.as_str(), document],
             )?;
         }
+        let (name, content) = (facts.doc.as_str(), facts.content.as_bytes());
+        let seal = digest::document_seal(ordinal, name, content, digest, facts.vectors.nrows());
+        self.toggle_seals(ordinal, seal, 1)?;
         let mut vectors = facts.vectors.rows().into_iter();
         let mut terms = terms.unwrap_or_default().iter();
         for (place, chunk) in facts.chunks.iter().enumerate() {

@@ -16,5 +16,8 @@ pub(crate) fn candidates(
     reader.vectors(view.ordinals(), query.exact.len(), |_, id, row| {
         hits.push((id, query.similarity(row)));
     })?;
+    if hits.len() as u64 != reader.rows_of(view)? {
+        return Err(reader.damaged("vectors are missing"));
+    }
     Ok(hits)
 }

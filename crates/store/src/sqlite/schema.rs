@@ -47,6 +47,11 @@ CREATE TABLE grants (
   PRIMARY KEY (name, document)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX grants_of_document ON grants (document);
+CREATE TABLE grant_seals (
+  name TEXT PRIMARY KEY,
+  documents INTEGER NOT NULL,
+  seal BLOB NOT NULL CHECK (length(seal) = 16)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   chunk BLOB NOT NULL UNIQUE CHECK (length(chunk) = 32),

@@ -6,7 +6,7 @@ use cornu_store::{Options, Route, SqliteVecStore, StoreError};
 use ndarray::aview1;
 
 use crate::sample::{
-    Home, Numbers, ROUTES, bits, docs_of, document, few, fingerprint, options, public, reader,
+    Home, Numbers, ROUTES, bits, docs_of, document, few, fingerprint, public, reader,
 };
 
 #[test]
@@ -18,7 +18,10 @@ fn vs_01_k_beyond_4096_is_no_error() {
         home.upsert(&document("a.md", &["public"], &rows)).unwrap();
         let view = home.view(&public()).unwrap();
         for k in [4096, 4097, 5000] {
-            assert_eq!(home.knn(&view, aview1(&[1.0, 0.0, 0.0]), k).unwrap().len(), k.min(4100));
+            assert_eq!(
+                home.knn(&view, aview1(&[1.0, 0.0, 0.0]), k).unwrap().len(),
+                k.min(4100)
+            );
         }
     }
 }
@@ -30,7 +33,8 @@ fn vs_04_a_single_visible_row_behind_4097_hidden_ones_is_found() {
     for route in ROUTES {
         let home = Home::new(2, route);
         home.upsert(&document("crowd.md", &["hr"], &rows)).unwrap();
-        home.upsert(&document("mine.md", &["public"], &[&[-1.0, 0.1]])).unwrap();
+        home.upsert(&document("mine.md", &["public"], &[&[-1.0, 0.1]]))
+            .unwrap();
         let view = home.view(&public()).unwrap();
         let hits = home.knn(&view, aview1(&[1.0, 0.0]), 5).unwrap();
         assert_eq!(docs_of(&home, &view, &hits), ["mine.md"]);
@@ -44,17 +48,26 @@ fn vs_06_nan_and_infinity_are_refused_stored_or_asked() {
         let mut facts = document("a.md", &["public"], &[&[1.0, 0.0, 0.0]]);
         facts.vectors[[0, 1]] = value;
         let error = home.upsert(&facts).unwrap_err();
-        assert!(matches!(error, StoreError::NotFinite { component: 1, .. }), "{error}");
+        assert!(
+            matches!(error, StoreError::NotFinite { component: 1, .. }),
+            "{error}"
+        );
         let view = home.view(&public()).unwrap();
         let error = home.knn(&view, aview1(&[value, 0.0, 0.0]), 1).unwrap_err();
-        assert!(matches!(error, StoreError::NotFinite { component: 0, .. }), "{error}");
+        assert!(
+            matches!(error, StoreError::NotFinite { component: 0, .. }),
+            "{error}"
+        );
     }
     let view = home.view(&public()).unwrap();
     let error = home.knn(&view, aview1(&[0.0; 3]), 1).unwrap_err();
     assert!(matches!(error, StoreError::ZeroVector { .. }));
     let mut zero = document("a.md", &["public"], &[&[1.0, 0.0, 0.0]]);
     zero.vectors.fill(0.0);
-    assert!(matches!(home.upsert(&zero).unwrap_err(), StoreError::ZeroVector { .. }));
+    assert!(matches!(
+        home.upsert(&zero).unwrap_err(),
+        StoreError::ZeroVector { .. }
+    ));
 }
 
 /// A negative limit cannot be written down: k is a `usize`.
@@ -62,7 +75,8 @@ fn vs_06_nan_and_infinity_are_refused_stored_or_asked() {
 fn vs_07_k_zero_is_an_empty_result() {
     for route in ROUTES {
         let home = Home::new(2, route);
-        home.upsert(&document("a.md", &["public"], &[&[1.0, 0.0]])).unwrap();
+        home.upsert(&document("a.md", &["public"], &[&[1.0, 0.0]]))
+            .unwrap();
         let view = home.view(&public()).unwrap();
         assert!(home.knn(&view, aview1(&[1.0, 0.0]), 0).unwrap().is_empty());
     }
@@ -87,7 +101,8 @@ fn vs_11_of_two_equal_vectors_one_stays_when_the_other_goes() {
     for route in ROUTES {
         let home = Home::new(2, route);
         for name in ["1.md", "2.md"] {
-            home.upsert(&document(name, &["public"], &[&[1.0, 0.0]])).unwrap();
+            home.upsert(&document(name, &["public"], &[&[1.0, 0.0]]))
+                .unwrap();
         }
         home.rebuild_index().unwrap();
         assert!(home.remove(&DocId::new("1.md").unwrap()).unwrap());
@@ -102,7 +117,8 @@ fn vs_12_ties_come_by_id_and_a_smaller_k_is_a_prefix() {
     for route in ROUTES {
         let home = Home::new(2, route);
         for name in ["7", "3", "5", "1", "9"] {
-            home.upsert(&document(name, &["public"], &[&[1.0, 0.0]])).unwrap();
+            home.upsert(&document(name, &["public"], &[&[1.0, 0.0]]))
+                .unwrap();
         }
         let view = home.view(&public()).unwrap();
         let all = home.knn(&view, aview1(&[1.0, 0.0]), 5).unwrap();
@@ -125,7 +141,14 @@ fn vs_13_another_dimension_or_model_is_refused_at_opening() {
         SqliteVecStore::open(&path, fingerprint, dimension, &Options::default()).unwrap_err()
     };
     let error = open(&fingerprint(), 768);
-    assert!(matches!(error, StoreError::WrongDimension { expected: 384, found: 768, .. }));
+    assert!(matches!(
+        error,
+        StoreError::WrongDimension {
+            expected: 384,
+            found: 768,
+            ..
+        }
+    ));
     assert!(error.to_string().contains("384") && error.to_string().contains("768"));
     let error = open(&fingerprint().with("pooling", "cls"), 384);
     let StoreError::ForeignFingerprint { differences, .. } = &error else {
@@ -140,7 +163,8 @@ fn vs_13_another_dimension_or_model_is_refused_at_opening() {
 fn vs_17_nobody_sees_nothing() {
     for route in ROUTES {
         let home = Home::new(2, route);
-        home.upsert(&document("a.md", &["public"], &[&[1.0, 0.0]])).unwrap();
+        home.upsert(&document("a.md", &["public"], &[&[1.0, 0.0]]))
+            .unwrap();
         home.upsert(&document("b.md", &[], &[&[1.0, 0.0]])).unwrap();
         for asker in [reader(&[]), reader(&["hr"])] {
             let view = home.view(&asker).unwrap();
@@ -154,16 +178,32 @@ fn vs_17_nobody_sees_nothing() {
 
 #[test]
 fn vs_18_grants_are_compared_whole() {
-    let names = ["研发部", "caf\u{e9}", "研发\u{3000}部", "a,b", "a", "b", "-ops", "ops", "🔒组", "研发"];
+    let names = [
+        "研发部",
+        "caf\u{e9}",
+        "研发\u{3000}部",
+        "a,b",
+        "a",
+        "b",
+        "-ops",
+        "ops",
+        "🔒组",
+        "研发",
+    ];
     let home = Home::new(2, Route::Sql);
     for (at, grant) in names.iter().enumerate() {
-        home.upsert(&document(&format!("{at}.md"), &[grant], &[&[1.0, 0.0]])).unwrap();
+        home.upsert(&document(&format!("{at}.md"), &[grant], &[&[1.0, 0.0]]))
+            .unwrap();
     }
     for (at, grant) in names.iter().enumerate() {
         let decomposed = grant.replace('\u{e9}', "e\u{301}");
         let view = home.view(&reader(&[&decomposed])).unwrap();
         let hits = home.knn(&view, aview1(&[1.0, 0.0]), 20).unwrap();
-        assert_eq!(docs_of(&home, &view, &hits), [format!("{at}.md")], "{grant}");
+        assert_eq!(
+            docs_of(&home, &view, &hits),
+            [format!("{at}.md")],
+            "{grant}"
+        );
     }
 }
 
@@ -184,7 +224,11 @@ fn vs_19_a_new_document_has_nothing_of_a_removed_one() {
     let after: Vec<u32> = snapshot.view().ordinals().collect();
     assert_ne!(before, after);
     let mut seen = Vec::new();
-    snapshot.read_terms(before.into_iter().chain(after), |terms| seen.push(terms.counts)).unwrap();
+    snapshot
+        .read_terms(before.into_iter().chain(after), |terms| {
+            seen.push(terms.counts)
+        })
+        .unwrap();
     assert_eq!(seen, terms("text"));
     let hits = snapshot.knn(aview1(&[1.0, 0.0]), 5).unwrap();
     assert_eq!(hits.ids().copied().collect::<Vec<_>>(), [new.chunks[0].id]);
@@ -196,7 +240,11 @@ fn vs_23_a_document_without_grants_is_written_and_seen_by_nobody() {
     home.upsert(&document("a.md", &[], &[&[0.5, 0.5]])).unwrap();
     home.rebuild_index().unwrap();
     assert_eq!(home.stats().unwrap().without_grants, 1);
-    let snapshot = home.snapshot(&reader(&["", "public"].map(|name| if name.is_empty() { "NULL" } else { name }))).unwrap();
+    let snapshot = home
+        .snapshot(&reader(
+            &["", "public"].map(|name| if name.is_empty() { "NULL" } else { name }),
+        ))
+        .unwrap();
     assert!(snapshot.knn(aview1(&[1.0, 0.0]), 5).unwrap().is_empty());
 }
 
@@ -212,7 +260,9 @@ fn a_change_of_grants_alone_replaces_the_document() {
     assert_eq!(home.upsert(&secret).unwrap(), Change::Replaced);
     assert!(home.view(&public()).unwrap().is_empty());
     assert_eq!(home.epoch().unwrap(), 2);
-    let counted = home.upsert_with_terms(&secret, &[vec![("a".to_owned(), 1)]]).unwrap();
+    let counted = home
+        .upsert_with_terms(&secret, &[vec![("a".to_owned(), 1)]])
+        .unwrap();
     assert_eq!(counted, Change::Replaced, "terms are facts too");
 }
 
@@ -251,7 +301,10 @@ fn a_batch_keeps_what_was_good_or_nothing() {
     .unwrap();
     let names = |home: &Home| {
         let documents = home.snapshot(&public()).unwrap().documents().unwrap();
-        documents.iter().map(ToString::to_string).collect::<Vec<_>>()
+        documents
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
     };
     assert_eq!(names(&home), ["a.md", "b.md"]);
     let failed = home.batch(|batch| {
@@ -296,7 +349,8 @@ fn injection_through_names_texts_and_grants() {
         facts.chunks[0].heading_path = vec![name.to_owned()];
         facts.chunks[0].text = format!("{name}\0{name}");
         facts.chunks[0].language = Some(name.to_owned());
-        home.upsert_with_terms(&facts, &[vec![(name.to_owned(), 1)]]).unwrap();
+        home.upsert_with_terms(&facts, &[vec![(name.to_owned(), 1)]])
+            .unwrap();
         let snapshot = home.snapshot(&reader(&[name])).unwrap();
         assert_eq!(snapshot.facts(&facts.doc).unwrap().as_ref(), Some(&facts));
         assert_eq!(snapshot.documents().unwrap(), [facts.doc]);

@@ -7,8 +7,12 @@
     clippy::print_stderr
 )]
 
+mod artifacts;
 mod cases;
 mod conformance;
+mod files;
+mod killed;
 mod routes;
 mod sample;
 mod seeds;
+mod together;

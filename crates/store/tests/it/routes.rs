@@ -134,7 +134,8 @@ fn ties_at_the_cut_are_broken_by_id_on_every_route() {
     home.batch(|batch| {
         for at in 0..300 {
             let x = if at % 3 == 0 { nudged } else { 0.6 };
-            let facts = crate::sample::document(&format!("{at}.md"), &["public"], &[&[x, 0.8, 0.0]]);
+            let facts =
+                crate::sample::document(&format!("{at}.md"), &["public"], &[&[x, 0.8, 0.0]]);
             batch.upsert(&facts)?;
         }
         Ok::<_, cornu_store::StoreError>(())
@@ -142,7 +143,9 @@ fn ties_at_the_cut_are_broken_by_id_on_every_route() {
     .unwrap();
     home.rebuild_index().unwrap();
     let snapshot = home.snapshot(&public()).unwrap();
-    let all = snapshot.knn_by(Route::Facts, aview1(&[1.0, 0.1, 0.2]), 300).unwrap();
+    let all = snapshot
+        .knn_by(Route::Facts, aview1(&[1.0, 0.1, 0.2]), 300)
+        .unwrap();
     for k in [1, 5, 99, 100, 101, 200, 299, 300] {
         for route in ROUTES {
             let found = snapshot.knn_by(route, aview1(&[1.0, 0.1, 0.2]), k).unwrap();
@@ -156,12 +159,17 @@ fn ties_at_the_cut_are_broken_by_id_on_every_route() {
 fn more_ties_than_vec0_returns_are_still_exact() {
     let home = Home::new(2, Route::Sql);
     let rows: Vec<&[f32]> = vec![&[0.6, 0.8]; 4200];
-    home.upsert(&crate::sample::document("many.md", &["public"], &rows)).unwrap();
-    home.upsert(&crate::sample::document("far.md", &["public"], &[&[-1.0, 0.0]])).unwrap();
+    home.upsert(&crate::sample::document("many.md", &["public"], &rows))
+        .unwrap();
+    home.upsert(&crate::sample::document(
+        "far.md",
+        &["public"],
+        &[&[-1.0, 0.0]],
+    ))
+    .unwrap();
     let snapshot = home.snapshot(&public()).unwrap();
-    let by = |route, k| -> Ranking<ChunkId> {
-        snapshot.knn_by(route, aview1(&[1.0, 0.0]), k).unwrap()
-    };
+    let by =
+        |route, k| -> Ranking<ChunkId> { snapshot.knn_by(route, aview1(&[1.0, 0.0]), k).unwrap() };
     let all = by(Route::Resident, usize::MAX);
     assert_eq!(all.len(), 4201);
     for k in [10, 4096, 4097, 4200, 4201, 9999] {
@@ -187,16 +195,30 @@ fn the_same_bits_on_any_number_of_threads() {
     })
     .unwrap();
     home.prepare().unwrap();
-    assert!(home.stats().unwrap().vectors > 8192, "fewer rows than two tasks have");
+    assert!(
+        home.stats().unwrap().vectors > 8192,
+        "fewer rows than two tasks have"
+    );
     let snapshot = home.snapshot(&public()).unwrap();
     let query = numbers.vector(16);
     let found = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| bits(&snapshot.knn_by(Route::Resident, aview1(&query), 25).unwrap()))
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            bits(
+                &snapshot
+                    .knn_by(Route::Resident, aview1(&query), 25)
+                    .unwrap(),
+            )
+        })
     };
-    let expected = bits(&snapshot.knn_by(Route::Sql, aview1(&query), 25).unwrap_or_else(|_| {
-        snapshot.knn_by(Route::Facts, aview1(&query), 25).unwrap()
-    }));
+    let expected = bits(
+        &snapshot
+            .knn_by(Route::Sql, aview1(&query), 25)
+            .unwrap_or_else(|_| snapshot.knn_by(Route::Facts, aview1(&query), 25).unwrap()),
+    );
     for threads in [1, 2, 3, 7] {
         assert_eq!(found(threads), expected);
     }

@@ -215,10 +215,18 @@ impl Numbers {
 
     /// A document with up to five rows, some of which stand in other documents too.
     pub(crate) fn document(&mut self, name: &str, dimension: usize) -> DocumentFacts {
-        let grants: &[&[&str]] = &[&["public"], &["hr"], &["ops", "hr"], &["public", "ops"], &[]];
+        let grants: &[&[&str]] = &[
+            &["public"],
+            &["hr"],
+            &["ops", "hr"],
+            &["public", "ops"],
+            &[],
+        ];
         let rows: Vec<Vec<f32>> = (0..self.below(6))
             .map(|_| match self.below(3) {
-                0 => (0..dimension).map(|at| if at == 0 { 1.0 } else { 0.0 }).collect(),
+                0 => (0..dimension)
+                    .map(|at| if at == 0 { 1.0 } else { 0.0 })
+                    .collect(),
                 _ => self.vector(dimension),
             })
             .collect();

@@ -14,13 +14,25 @@ use crate::sample::{
 fn sqlite_vec_acl_filter_precedes_knn() {
     for route in ROUTES {
         let store = Home::new(2, route);
-        store.upsert(&document("ops.md", &["ops"], &[&[1.0, 0.0], &[0.99, 0.1]])).unwrap();
-        store.upsert(&document("public-guide.md", &["public"], &[&[0.6, 0.8], &[0.0, 1.0]])).unwrap();
+        store
+            .upsert(&document("ops.md", &["ops"], &[&[1.0, 0.0], &[0.99, 0.1]]))
+            .unwrap();
+        store
+            .upsert(&document(
+                "public-guide.md",
+                &["public"],
+                &[&[0.6, 0.8], &[0.0, 1.0]],
+            ))
+            .unwrap();
         let query = aview1(&[1.0, 0.0]);
 
         let view = store.view(&public()).unwrap();
         let hits = store.knn(&view, query, 2).unwrap();
-        assert_eq!(docs_of(&store, &view, &hits), ["public-guide.md"; 2], "{route:?}");
+        assert_eq!(
+            docs_of(&store, &view, &hits),
+            ["public-guide.md"; 2],
+            "{route:?}"
+        );
 
         let both = store.view(&reader(&["public", "ops"])).unwrap();
         let hits = store.knn(&both, query, 2).unwrap();
@@ -33,16 +45,29 @@ fn sqlite_vec_acl_filter_precedes_knn() {
 #[test]
 fn a_filter_behind_the_cut_starves_the_reader() {
     let store = Home::new(2, Route::Sql);
-    store.upsert(&document("ops.md", &["ops"], &[&[1.0, 0.0], &[0.99, 0.1]])).unwrap();
-    store.upsert(&document("guide.md", &["public"], &[&[0.6, 0.8], &[0.0, 1.0]])).unwrap();
+    store
+        .upsert(&document("ops.md", &["ops"], &[&[1.0, 0.0], &[0.99, 0.1]]))
+        .unwrap();
+    store
+        .upsert(&document(
+            "guide.md",
+            &["public"],
+            &[&[0.6, 0.8], &[0.0, 1.0]],
+        ))
+        .unwrap();
     store.rebuild_index().unwrap();
     let connection = Connection::open(store.path()).unwrap();
     let planted = "WITH knn AS MATERIALIZED (
             SELECT rowid, distance FROM vec_chunks WHERE embedding MATCH ?1 AND k = 2)
         SELECT count(*) FROM knn JOIN chunks AS c ON c.id = knn.rowid
             JOIN grants AS g ON g.document = c.document WHERE g.name = 'public'";
-    let query: Vec<u8> = [1.0_f32, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-    let found: usize = connection.query_row(planted, [query], |row| row.get(0)).unwrap();
+    let query: Vec<u8> = [1.0_f32, 0.0]
+        .iter()
+        .flat_map(|x| x.to_le_bytes())
+        .collect();
+    let found: usize = connection
+        .query_row(planted, [query], |row| row.get(0))
+        .unwrap();
     assert_eq!(found, 0);
     let snapshot = store.snapshot(&public()).unwrap();
     assert_eq!(snapshot.knn(aview1(&[1.0, 0.0]), 2).unwrap().len(), 2);
@@ -63,7 +88,12 @@ fn empty_acl_is_not_public_and_db_is_rebuildable() {
         documents
     };
     let queries: Vec<Vec<f32>> = (0..5).map(|seed| Numbers(seed).vector(8)).collect();
-    let askers = [public(), reader(&["hr"]), reader(&["ops", "public", "nobody.md"]), reader(&[])];
+    let askers = [
+        public(),
+        reader(&["hr"]),
+        reader(&["ops", "public", "nobody.md"]),
+        reader(&[]),
+    ];
 
     let answers = || {
         let store = SqliteVecStore::open(&path, &fingerprint(), 8, &options(Route::Auto)).unwrap();
@@ -78,8 +108,10 @@ fn empty_acl_is_not_public_and_db_is_rebuildable() {
             assert!(documents.iter().all(|doc| doc.as_str() != "nobody.md"));
             for query in &queries {
                 let hits = store.knn(&view, aview1(query), 20).unwrap();
-                let chunks: Vec<_> =
-                    hits.ids().map(|id| store.chunk(&view, id).unwrap().unwrap()).collect();
+                let chunks: Vec<_> = hits
+                    .ids()
+                    .map(|id| store.chunk(&view, id).unwrap().unwrap())
+                    .collect();
                 answers.push((*view.digest(), documents.clone(), bits(&hits), chunks));
             }
         }
@@ -97,15 +129,27 @@ fn empty_acl_is_not_public_and_db_is_rebuildable() {
 fn shape_contract_vec0_embedding_is_float_d() {
     let store = Home::new(12, Route::Sql);
     for at in 0..5 {
-        store.upsert(&Numbers(at).document(&format!("{at}.md"), 12)).unwrap();
+        store
+            .upsert(&Numbers(at).document(&format!("{at}.md"), 12))
+            .unwrap();
     }
     store.rebuild_index().unwrap();
     let connection = Connection::open(store.path()).unwrap();
     let sql: String = connection
-        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'vec_chunks'", [], |row| row.get(0))
+        .query_row(
+            "SELECT sql FROM sqlite_schema WHERE name = 'vec_chunks'",
+            [],
+            |row| row.get(0),
+        )
         .unwrap();
-    assert!(sql.contains("USING vec0(embedding float[12] distance_metric=L2)"), "{sql}");
-    assert!(!sql.to_lowercase().contains("indexed by"), "only a flat scan keeps the ACL");
+    assert!(
+        sql.contains("USING vec0(embedding float[12] distance_metric=L2)"),
+        "{sql}"
+    );
+    assert!(
+        !sql.to_lowercase().contains("indexed by"),
+        "only a flat scan keeps the ACL"
+    );
     let (rows, shortest, longest): (usize, usize, usize) = connection
         .query_row(
             "SELECT count(*), min(vec_length(embedding)), max(vec_length(embedding)) FROM vec_chunks",
@@ -125,9 +169,11 @@ fn shape_contract_chunk_row_has_id_source_section_and_acl_as_json() {
     store.upsert(&facts).unwrap();
     let connection = Connection::open(store.path()).unwrap();
     let row: (String, String, String, String) = connection
-        .query_row("SELECT chunk_id, source, section, acl FROM chunk_records", [], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-        })
+        .query_row(
+            "SELECT chunk_id, source, section, acl FROM chunk_records",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        )
         .unwrap();
     let expected = (
         facts.chunks[0].id.to_string(),
@@ -138,7 +184,9 @@ fn shape_contract_chunk_row_has_id_source_section_and_acl_as_json() {
     assert_eq!(row, expected);
     // The id is that of the chunk, in every build.
     let again = Home::new(2, Route::Auto);
-    again.upsert(&document("z.md", &["hr"], &[&[0.0, 1.0]])).unwrap();
+    again
+        .upsert(&document("z.md", &["hr"], &[&[0.0, 1.0]]))
+        .unwrap();
     again.upsert(&facts).unwrap();
     let view = again.view(&public()).unwrap();
     assert!(again.chunk(&view, &facts.chunks[0].id).unwrap().is_some());
@@ -153,7 +201,10 @@ fn vectors_that_are_not_normalised_are_refused() {
         let mut facts = document("a.md", &["public"], &[&[0.6, 0.8]]);
         facts.vectors *= length;
         let error = store.upsert(&facts).unwrap_err();
-        assert!(matches!(error, StoreError::NotUnit { .. }), "{length}: {error}");
+        assert!(
+            matches!(error, StoreError::NotUnit { .. }),
+            "{length}: {error}"
+        );
         assert!(error.to_string().contains("normalise before writing"));
     }
     assert_eq!(store.epoch().unwrap(), 0);
