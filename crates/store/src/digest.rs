@@ -22,7 +22,7 @@ pub(crate) fn facts(facts: &DocumentFacts, terms: Option<&[TermCounts]>) -> [u8;
     }
     hash.number(facts.vectors.ncols());
     for row in facts.vectors.rows() {
-        hash.bytes(&vector_bytes(row));
+        hash.bytes(&vector_bytes(&row));
     }
     match terms {
         None => hash.number(usize::MAX),
@@ -92,7 +92,7 @@ pub(crate) struct Texts<'a> {
 }
 
 /// f32, little endian, negative zero as zero.
-pub(crate) fn vector_bytes(vector: ArrayView1<'_, f32>) -> Vec<u8> {
+pub(crate) fn vector_bytes(vector: &ArrayView1<'_, f32>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 * vector.len());
     for value in vector {
         bytes.extend_from_slice(&(value + 0.0).to_le_bytes());

@@ -66,6 +66,7 @@ pub mod snapshot;
 mod sqlite;
 pub mod store;
 pub mod terms;
+mod upkeep;
 mod validate;
 mod vec0;
 mod views;

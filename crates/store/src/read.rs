@@ -201,7 +201,7 @@ impl Reader<'_> {
         }
         out.clear();
         out.extend(values.iter().map(|value| f32::from_le_bytes(*value)));
-        crate::validate::unit(ndarray::aview1(out), || "a stored vector".to_owned())
+        crate::validate::unit(&ndarray::aview1(out), || "a stored vector".to_owned())
             .map_err(|error| self.damaged(error.to_string()))
     }
 
@@ -234,7 +234,7 @@ impl Reader<'_> {
         &self,
         ordinal: u32,
         dimension: usize,
-    ) -> Result<Option<(DocumentFacts, Option<Vec<TermCounts>>)>, StoreError> {
+    ) -> Result<Option<FactsAndTerms>, StoreError> {
         let mut head = None;
         let sql = "SELECT name, content, terms, digest FROM documents WHERE ordinal = ?1";
         self.each(sql, params![ordinal], |row| {
@@ -271,7 +271,7 @@ impl Reader<'_> {
         })?;
         let mut values = Vec::new();
         self.vectors([ordinal], dimension, |_, _, vector| {
-            values.extend_from_slice(vector)
+            values.extend_from_slice(vector);
         })?;
         let rows = values.len() / dimension.max(1);
         let vectors = Array2::from_shape_vec((rows, dimension), values)
@@ -409,6 +409,9 @@ impl Order {
 pub(crate) fn ordinals(view: &View) -> Rc<Vec<Value>> {
     integers(view.ordinals().map(i64::from))
 }
+
+/// All that is stored of a document; the terms of each indexed chunk, if it has any.
+pub(crate) type FactsAndTerms = (DocumentFacts, Option<Vec<TermCounts>>);
 
 /// A document of a view while it is read.
 struct Seen {

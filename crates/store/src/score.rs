@@ -26,7 +26,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    pub(crate) fn new(query: ArrayView1<'_, f32>, dimension: usize) -> Result<Self, StoreError> {
+    pub(crate) fn new(query: &ArrayView1<'_, f32>, dimension: usize) -> Result<Self, StoreError> {
         let what = || "the query".to_owned();
         if query.len() != dimension {
             return Err(StoreError::WrongDimension {
@@ -139,7 +139,7 @@ mod tests {
         #[test]
         fn the_scan_is_within_its_bound(dimension in 1usize..70, seed in any::<u64>()) {
             let (row, query) = pair(dimension, seed);
-            let query = Query::new(query.view(), dimension).unwrap();
+            let query = Query::new(&query.view(), dimension).unwrap();
             let truth = exact(row.as_slice().unwrap(), &query.exact);
             let found = f64::from(query.approximate(row.as_slice().unwrap()));
             prop_assert!((found - truth).abs() <= scan_error(dimension));
@@ -148,7 +148,7 @@ mod tests {
 
         #[test]
         fn equal_rows_have_equal_scores_wherever_they_stand(row in unit_vector(37), query in unit_vector(37)) {
-            let query = Query::new(query.view(), 37).unwrap();
+            let query = Query::new(&query.view(), 37).unwrap();
             let row = row.to_vec();
             let mut shifted = vec![0.0];
             shifted.extend_from_slice(&row);

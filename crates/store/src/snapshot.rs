@@ -105,7 +105,7 @@ impl<'s> Reading<'s> {
     pub(crate) fn knn(
         &self,
         view: &View,
-        query: ArrayView1<'_, f32>,
+        query: &ArrayView1<'_, f32>,
         k: usize,
         route: Route,
     ) -> Result<Ranking<ChunkId>, StoreError> {
@@ -262,12 +262,17 @@ impl<'s> Snapshot<'s> {
     /// # Errors
     /// [`StoreError`] for a query of another dimension or no direction, and when the file cannot
     /// be read.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a view is a reference, as in `FactStore`"
+    )]
     pub fn knn(
         &self,
         query: ArrayView1<'_, f32>,
         k: usize,
     ) -> Result<Ranking<ChunkId>, StoreError> {
-        self.knn_by(self.reading.store.options().route, query, k)
+        let route = self.reading.store.options().route;
+        self.reading.knn(&self.view, &query, k, route)
     }
 
     /// As [`knn`](Self::knn), by a route of the caller's choice. [`Route::Sql`] needs a `vec0` that
@@ -276,13 +281,17 @@ impl<'s> Snapshot<'s> {
     ///
     /// # Errors
     /// As [`knn`](Self::knn), and [`StoreError::ArtifactBehind`].
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a view is a reference, as in `FactStore`"
+    )]
     pub fn knn_by(
         &self,
         route: Route,
         query: ArrayView1<'_, f32>,
         k: usize,
     ) -> Result<Ranking<ChunkId>, StoreError> {
-        self.reading.knn(&self.view, query, k, route)
+        self.reading.knn(&self.view, &query, k, route)
     }
 
     /// Hands over the terms of the indexed chunks of some documents, by ordinal and then by place

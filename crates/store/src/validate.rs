@@ -41,7 +41,7 @@ pub(crate) fn facts(
         }
     }
     for (row, vector) in facts.vectors.rows().into_iter().enumerate() {
-        unit(vector, || format!("vector {row} of {}", facts.doc))?;
+        unit(&vector, || format!("vector {row} of {}", facts.doc))?;
     }
     let mut ids = BTreeSet::new();
     for chunk in &facts.chunks {
@@ -63,7 +63,7 @@ pub(crate) fn facts(
 
 /// A vector with finite components and norm 1.
 pub(crate) fn unit(
-    vector: ArrayView1<'_, f32>,
+    vector: &ArrayView1<'_, f32>,
     what: impl Fn() -> String,
 ) -> Result<(), StoreError> {
     let norm = direction(vector, &what)?;
@@ -79,7 +79,7 @@ pub(crate) fn unit(
 
 /// The norm, in f64, of a vector with finite components that are not all zero.
 pub(crate) fn direction(
-    vector: ArrayView1<'_, f32>,
+    vector: &ArrayView1<'_, f32>,
     what: impl Fn() -> String,
 ) -> Result<f64, StoreError> {
     let mut sum = 0.0;

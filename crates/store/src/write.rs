@@ -216,7 +216,7 @@ impl<'c> Batch<'c> {
             if let Some(vector) = vectors.next() {
                 self.run(
                     "INSERT INTO vectors (id, vector) VALUES (?1, ?2)",
-                    params![id, digest::vector_bytes(vector)],
+                    params![id, digest::vector_bytes(&vector)],
                 )?;
             }
             if let Some(counts) = terms.next() {

@@ -226,7 +226,7 @@ fn vs_19_a_new_document_has_nothing_of_a_removed_one() {
     let mut seen = Vec::new();
     snapshot
         .read_terms(before.into_iter().chain(after), |terms| {
-            seen.push(terms.counts)
+            seen.push(terms.counts);
         })
         .unwrap();
     assert_eq!(seen, terms("text"));

@@ -74,10 +74,10 @@ impl FactStore for Home {
 /// A folder in memory where there is one: the tests make thousands of files.
 pub(crate) fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
-    if memory.is_dir() {
-        if let Ok(folder) = tempfile::tempdir_in(memory) {
-            return folder;
-        }
+    if memory.is_dir()
+        && let Ok(folder) = tempfile::tempdir_in(memory)
+    {
+        return folder;
     }
     tempfile::tempdir().unwrap()
 }

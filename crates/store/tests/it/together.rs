@@ -16,7 +16,7 @@ fn readers_see_one_commit_and_never_a_mixture() {
         let home = Home::new(2, route);
         let write = |version: usize| {
             let word = format!("version {version}");
-            let row: &[f32] = if version % 2 == 0 {
+            let row: &[f32] = if version.is_multiple_of(2) {
                 &[1.0, 0.1]
             } else {
                 &[0.1, 1.0]
