@@ -55,6 +55,7 @@
 mod digest;
 pub mod doctor;
 pub mod error;
+mod kernel;
 mod knn;
 pub mod maintain;
 pub mod options;

@@ -99,12 +99,12 @@ impl Resident {
             tasks.push((task, part));
         }
         let work = |(task, part): (Vec<Run<'_>>, &mut [f32])| {
-            let mut scores = part.iter_mut();
+            let mut scores = part;
             for run in task {
-                let values = run.segment.values(run.rows)?;
-                for (row, score) in values.chunks_exact(self.dimension).zip(&mut scores) {
-                    *score = query.approximate(row);
-                }
+                let values = run.segment.values(run.rows.clone())?;
+                let (here, behind) = scores.split_at_mut_checked(run.rows.len()).ok_or(Damaged)?;
+                query.approximate(values, here);
+                scores = behind;
             }
             Ok(())
         };
