@@ -312,7 +312,7 @@ fn sql(store: &SqliteVecStore, path: &std::path::Path, grant: &str, query: &[f32
     );
 }
 
-/// Both in turn: their medians, and the median of their ratios.
+/// Both in turns: their medians, and the median of their ratios.
 fn interleave(
     rounds: usize,
     mut a: impl FnMut(),
@@ -324,8 +324,14 @@ fn interleave(
         start.elapsed()
     };
     let (mut of_a, mut of_b, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        let (first, second) = (time(&mut a), time(&mut b));
+    for round in 0..rounds {
+        // Whoever comes second finds the caches warmer.
+        let (first, second) = if round % 2 == 0 {
+            (time(&mut a), time(&mut b))
+        } else {
+            let second = time(&mut b);
+            (time(&mut a), second)
+        };
         ratios.push(first.as_secs_f64() / second.as_secs_f64());
         of_a.push(first);
         of_b.push(second);
