@@ -56,15 +56,18 @@ impl BenchData {
         let mut documents = BTreeMap::new();
         for entry in manifest.doc {
             let path = root.join("corpus").join(&entry.file);
-            let bytes = std::fs::read(&path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes =
+                std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let acl = Acl::new(&entry.acl).with_context(|| entry.file.clone())?;
             let document = Document::from_bytes(DocId::new(&entry.file)?, &bytes, acl)?;
             if documents.insert(entry.file.clone(), document).is_some() {
                 bail!("corpus.toml names {} twice", entry.file);
             }
         }
-        Ok(Self { root: root.to_owned(), documents })
+        Ok(Self {
+            root: root.to_owned(),
+            documents,
+        })
     }
 
     /// All documents, in order of name.
@@ -77,7 +80,9 @@ impl BenchData {
     /// # Errors
     /// When the corpus has none of that name.
     pub fn document(&self, name: &str) -> Result<&Document> {
-        self.documents.get(name).with_context(|| format!("the corpus has no document {name}"))
+        self.documents
+            .get(name)
+            .with_context(|| format!("the corpus has no document {name}"))
     }
 
     /// A question file, each evidence phrase checked to stand in its document.
@@ -88,7 +93,9 @@ impl BenchData {
         let questions = questions::read(&self.root.join(file))?;
         for question in &questions {
             for alternative in question.evidence.iter().flatten() {
-                let document = self.document(&alternative.doc).context(question.id.clone())?;
+                let document = self
+                    .document(&alternative.doc)
+                    .context(question.id.clone())?;
                 ensure!(
                     document.source().contains(&alternative.phrase),
                     "{file}, {}: {:?} does not stand in {}",
@@ -109,7 +116,10 @@ impl BenchData {
         let path = self.root.join("synonyms.jsonl");
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read {}", path.display()))?;
-        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty());
         lines
             .map(|(at, line)| {
                 serde_json::from_str(line)

@@ -11,10 +11,13 @@ use ndarray::{Array2, ArrayView1};
 pub fn rank<I: Ord + Copy>(
     vectors: &Array2<f32>,
     ids: &[I],
-    query: ArrayView1<'_, f32>,
+    query: &ArrayView1<'_, f32>,
 ) -> Result<Ranking<I>, RankingError> {
     let scores = vectors.rows().into_iter().map(|row| {
-        row.iter().zip(query).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>()
+        row.iter()
+            .zip(query)
+            .map(|(&a, &b)| f64::from(a) * f64::from(b))
+            .sum::<f64>()
     });
     Ranking::new(ids.iter().copied().zip(scores))
 }
@@ -26,7 +29,7 @@ mod tests {
     #[test]
     fn equal_rows_are_ordered_by_id() {
         let vectors = arr2(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]);
-        let ranking = super::rank(&vectors, &[7, 1, 3], arr1(&[1.0, 0.0]).view()).unwrap();
+        let ranking = super::rank(&vectors, &[7, 1, 3], &arr1(&[1.0, 0.0]).view()).unwrap();
         assert_eq!(ranking.ids().copied().collect::<Vec<_>>(), [3, 7, 1]);
     }
 }

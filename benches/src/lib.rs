@@ -19,3 +19,9 @@ pub mod table;
 pub mod tables;
 pub mod timing;
 pub mod tree;
+
+/// The workspace's READMEs, so that their example is compiled and run in both languages.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../README.zh-CN.md")]
+struct Readme;

@@ -43,7 +43,9 @@ impl Models {
     /// Those below `CORNU_MODELS`; none when it is not set.
     #[must_use]
     pub fn from_env() -> Self {
-        Self { root: std::env::var_os("CORNU_MODELS").map(PathBuf::from) }
+        Self {
+            root: std::env::var_os("CORNU_MODELS").map(PathBuf::from),
+        }
     }
 
     fn folder(&self, name: &str) -> Result<PathBuf, String> {
@@ -55,7 +57,9 @@ impl Models {
         if folder.is_dir() {
             Ok(folder)
         } else {
-            Err(format!("the weights are not at hand; `cargo xtask setup --with {name}` fetches them from a hub"))
+            Err(format!(
+                "the weights are not at hand; `cargo xtask setup --with {name}` fetches them from a hub"
+            ))
         }
     }
 
@@ -87,7 +91,9 @@ impl Models {
     /// # Errors
     /// When a file of it cannot be read.
     pub fn record(&self, name: &str) -> Result<Option<Model>> {
-        let Ok(folder) = self.folder(name) else { return Ok(None) };
+        let Ok(folder) = self.folder(name) else {
+            return Ok(None);
+        };
         let weights = ["model.safetensors", "e5-small-q4.bin"]
             .map(|file| folder.join(file))
             .into_iter()
@@ -96,18 +102,30 @@ impl Models {
         let source = std::fs::read_to_string(folder.join("manifest.json"))
             .ok()
             .and_then(|text| serde_json::from_str::<Installed>(&text).ok())
-            .map_or_else(|| "a directory of the user's".to_owned(), |installed| installed.source);
-        Ok(Some(Model { id: name.to_owned(), source, sha256: sha256(&weights)? }))
+            .map_or_else(
+                || "a directory of the user's".to_owned(),
+                |installed| installed.source,
+            );
+        Ok(Some(Model {
+            id: name.to_owned(),
+            source,
+            sha256: sha256(&weights)?,
+        }))
     }
 }
 
 #[cfg(feature = "torch")]
 fn open(folder: &Path) -> Result<Access> {
     use cornu_embed::bert::{BertEmbeddingProvider, BertOptions, HfTokenCounter};
-    let name = folder.to_str().context("the path of the models is not Unicode")?;
+    let name = folder
+        .to_str()
+        .context("the path of the models is not Unicode")?;
     let provider = BertEmbeddingProvider::open(name, &BertOptions::default())?;
     let counter = Arc::new(HfTokenCounter::open(folder)?);
-    Ok(Access::Open(Box::new(Opened { provider: Box::new(provider), counter })))
+    Ok(Access::Open(Box::new(Opened {
+        provider: Box::new(provider),
+        counter,
+    })))
 }
 
 #[cfg(not(feature = "torch"))]
@@ -133,5 +151,9 @@ fn sha256(path: &Path) -> Result<String> {
     let mut hasher = Sha256::new();
     std::io::copy(&mut file, &mut hasher)
         .with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }

@@ -17,7 +17,10 @@ pub const SEED: u64 = 9;
 
 /// On another type of processor a quality figure may differ by this much: on the smallest set, one
 /// question of 17.
-pub const ELSEWHERE: Tolerance = Tolerance { absolute: 0.06, relative: 0.02 };
+pub const ELSEWHERE: Tolerance = Tolerance {
+    absolute: 0.06,
+    relative: 0.02,
+};
 
 /// Pages into which tables are spliced.
 const SPLICED: [&str; 2] = ["README.md", "README.zh-CN.md"];
@@ -81,7 +84,10 @@ pub fn run(root: &Path, names: &[String], command: Command) -> Result<bool> {
                 say(&format!("difference: {difference}"));
             }
             if differences.is_empty() {
-                say(&format!("bench-tables --check: {} tables, no difference", tables.len()));
+                say(&format!(
+                    "bench-tables --check: {} tables, no difference",
+                    tables.len()
+                ));
             } else {
                 say("run `cargo xtask bench-tables` and commit what it writes, or mend the change");
             }
@@ -132,8 +138,10 @@ struct Session {
 impl Session {
     fn open(root: &Path) -> Result<Self> {
         let models = Models::from_env();
-        let versions =
-            Versions { libtorch: crate::models::libtorch_version(), ..Versions::default() };
+        let versions = Versions {
+            libtorch: crate::models::libtorch_version(),
+            ..Versions::default()
+        };
         Ok(Self {
             root: root.to_owned(),
             tree: tree::hash(root)?,
@@ -207,22 +215,32 @@ impl Session {
             say(&format!(
                 "table {}: measuring the quick part again, {}",
                 table.name(),
-                if same { "expecting the same bits" } else { "on another type of processor" }
+                if same {
+                    "expecting the same bits"
+                } else {
+                    "on another type of processor"
+                }
             ));
             let rows = self.measure(*table, Part::Quick, Rows::Apart)?;
             let found = compare(&record.quick, &rows, &tolerance);
-            out.extend(found.iter().map(|difference| format!("{}: {difference}", table.name())));
+            out.extend(
+                found
+                    .iter()
+                    .map(|difference| format!("{}: {difference}", table.name())),
+            );
         }
         Ok(out)
     }
 }
 
 fn record_path(root: &Path, table: &dyn Table) -> PathBuf {
-    root.join("docs/evidence").join(format!("{}.json", table.name()))
+    root.join("docs/evidence")
+        .join(format!("{}.json", table.name()))
 }
 
 fn page_path(root: &Path, table: &dyn Table) -> PathBuf {
-    root.join("docs/tables").join(format!("{}.md", table.name()))
+    root.join("docs/tables")
+        .join(format!("{}.md", table.name()))
 }
 
 /// The page of a table and the block that is spliced: functions of its record.
@@ -282,7 +300,10 @@ fn rendering_differences(root: &Path, tables: &[&dyn Table]) -> Result<Vec<Strin
     let mut out = Vec::new();
     for (path, text) in pages(root, tables)? {
         if std::fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
-            out.push(format!("{} is not what its records render to", path.display()));
+            out.push(format!(
+                "{} is not what its records render to",
+                path.display()
+            ));
         }
     }
     Ok(out)

@@ -88,7 +88,9 @@ impl Bench<'_> {
         measure: impl FnOnce() -> Result<Row>,
     ) -> Result<Row> {
         if let Some(row) = self.rows.get(self.part, dataset, system) {
-            crate::run::say(&format!("  {dataset} / {system}: kept from an interrupted run"));
+            crate::run::say(&format!(
+                "  {dataset} / {system}: kept from an interrupted run"
+            ));
             return Ok(row);
         }
         let start = std::time::Instant::now();
@@ -98,7 +100,10 @@ impl Bench<'_> {
             || format!("{:.1} s", start.elapsed().as_secs_f64()),
             |reason| format!("not measured: {reason}"),
         );
-        crate::run::say(&format!("  {dataset} / {system} ({}): {outcome}", self.part.name()));
+        crate::run::say(&format!(
+            "  {dataset} / {system} ({}): {outcome}",
+            self.part.name()
+        ));
         Ok(row)
     }
 }
@@ -127,7 +132,8 @@ impl RowStore {
     }
 
     fn path(&self, part: Part, dataset: &str, system: &str) -> PathBuf {
-        self.folder.join(format!("{}--{dataset}--{system}.json", part.name()))
+        self.folder
+            .join(format!("{}--{dataset}--{system}.json", part.name()))
     }
 
     fn get(&self, part: Part, dataset: &str, system: &str) -> Option<Row> {

@@ -72,6 +72,9 @@ mod tests {
     #[test]
     fn median_of_an_even_number_lies_between() {
         let measure = median(&[1.0, 2.0, 4.0, 3.0], "s", |t| t);
-        assert_eq!((measure.value, measure.lo, measure.hi), (2.5, Some(1.0), Some(4.0)));
+        assert_eq!(
+            (measure.value, measure.lo, measure.hi),
+            (2.5, Some(1.0), Some(4.0))
+        );
     }
 }

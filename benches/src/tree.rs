@@ -15,7 +15,13 @@ const RENDERED: [&str; 3] = ["docs/", "README.md", "README.zh-CN.md"];
 /// When `root` is no git checkout or a file cannot be read.
 pub fn hash(root: &Path) -> Result<String> {
     let listing = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
         .current_dir(root)
         .output()
         .context("cannot run git; the record names the tree that was measured")?;
@@ -26,7 +32,10 @@ pub fn hash(root: &Path) -> Result<String> {
         String::from_utf8_lossy(&listing.stderr).trim()
     );
     let listing = String::from_utf8(listing.stdout).context("a file name is not UTF-8")?;
-    let mut names: Vec<&str> = listing.split('\0').filter(|name| !name.is_empty()).collect();
+    let mut names: Vec<&str> = listing
+        .split('\0')
+        .filter(|name| !name.is_empty())
+        .collect();
     names.sort_unstable();
     names.dedup();
     names.retain(|name| !RENDERED.iter().any(|rendered| name.starts_with(rendered)));
@@ -35,7 +44,9 @@ pub fn hash(root: &Path) -> Result<String> {
     for name in names {
         let path = root.join(name);
         // A file that was removed and not yet committed is still listed.
-        let Ok(bytes) = std::fs::read(&path) else { continue };
+        let Ok(bytes) = std::fs::read(&path) else {
+            continue;
+        };
         for part in [name.as_bytes(), &bytes] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);

@@ -48,7 +48,9 @@ fn main() -> ExitCode {
     } else if arguments.render {
         Command::Render
     } else {
-        Command::Measure { resume: arguments.resume }
+        Command::Measure {
+            resume: arguments.resume,
+        }
     };
     match run::run(&arguments.root, &arguments.table, command) {
         Ok(true) => ExitCode::SUCCESS,

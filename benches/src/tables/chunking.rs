@@ -54,14 +54,26 @@ impl Table for Chunking {
             Column::new("parents", "parents", Format::Integer).with_printed(),
             Column::new("mean tokens", "mean_tokens", Format::Fixed(1)).with_printed(),
             Column::new("parent tokens", "mean_parent_tokens", Format::Fixed(1)).with_printed(),
-            Column::new("boundary break rate", "boundary_break_rate", Format::Percent(1))
-                .with_printed(),
+            Column::new(
+                "boundary break rate",
+                "boundary_break_rate",
+                Format::Percent(1),
+            )
+            .with_printed(),
             Column::new("words cut", "word_break_rate", Format::Percent(1)),
-            Column::new("recall@1", "recall@1", Format::Fixed(3)).with_interval().with_printed(),
-            Column::new("recall@5", "recall@5", Format::Fixed(3)).with_interval().with_printed(),
-            Column::new("context completeness", "context_completeness", Format::Fixed(3))
+            Column::new("recall@1", "recall@1", Format::Fixed(3))
                 .with_interval()
                 .with_printed(),
+            Column::new("recall@5", "recall@5", Format::Fixed(3))
+                .with_interval()
+                .with_printed(),
+            Column::new(
+                "context completeness",
+                "context_completeness",
+                Format::Fixed(3),
+            )
+            .with_interval()
+            .with_printed(),
             Column::new("tokens shown", "tokens@5", Format::Integer),
             Column::new("recall in 1,000 tokens", "recall@1000tok", Format::Fixed(3))
                 .with_interval(),
@@ -73,7 +85,10 @@ impl Table for Chunking {
         let row = |system: &str, figures: &[(&str, f64)]| Printed {
             system: system.to_owned(),
             dataset: Some("autograd".to_owned()),
-            metrics: figures.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
+            metrics: figures
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value))
+                .collect(),
             source: "chapter 14, stage 3".to_owned(),
         };
         vec![
@@ -118,7 +133,11 @@ impl Table for Chunking {
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
         let model = bench.models.require(PINNED)?;
         let autograd = vec![bench.data.document("04-autograd.md")?];
-        let mut sets = vec![("autograd", autograd, bench.data.questions("questions-20.jsonl")?)];
+        let mut sets = vec![(
+            "autograd",
+            autograd,
+            bench.data.questions("questions-20.jsonl")?,
+        )];
         if bench.part == Part::Full {
             let mut questions = bench.data.questions("questions-ext.jsonl")?;
             questions.retain(|question| question.split == "test");
@@ -134,7 +153,14 @@ impl Table for Chunking {
                     }
                     let queries = queries.as_ref().context("just embedded")?;
                     let chunker = strategy(system, &model.counter)?;
-                    quality(bench, (*dataset, system), &*chunker, documents, queries, &model)
+                    quality(
+                        bench,
+                        (*dataset, system),
+                        &*chunker,
+                        documents,
+                        queries,
+                        &model,
+                    )
                 })?);
             }
             if bench.part == Part::Full {
@@ -168,7 +194,10 @@ fn strategy(system: &str, counter: &Arc<dyn TokenCounter>) -> Result<Box<dyn Chu
     let counter = counter.clone();
     Ok(match system {
         "fixed" => Box::new(FixedWindow::new(counter, FixedWindowOptions::default())),
-        "sentence" => Box::new(SentencePacked::new(counter, SentencePackedOptions::default())),
+        "sentence" => Box::new(SentencePacked::new(
+            counter,
+            SentencePackedOptions::default(),
+        )),
         _ => Box::new(ParentChild::new(counter, ParentChildOptions::default())?),
     })
 }
@@ -201,7 +230,10 @@ struct Chunked<'a> {
 impl<'a> Chunked<'a> {
     fn new(chunker: &dyn Chunker, documents: &[&'a Document]) -> Result<Self> {
         let outlined = documents.iter().map(|&document| {
-            (document.id().as_str(), (document, Outline::parse(document.source())))
+            (
+                document.id().as_str(),
+                (document, Outline::parse(document.source())),
+            )
         });
         let mut out = Self {
             documents: outlined.collect(),
@@ -210,9 +242,11 @@ impl<'a> Chunked<'a> {
         };
         for &document in documents {
             let chunks = chunker.chunk(document)?;
-            let (indexed, parents): (Vec<Chunk>, Vec<Chunk>) =
-                chunks.into_iter().partition(|chunk| chunk.role.is_indexed());
-            out.chunks.extend(indexed.iter().chain(&parents).map(|c| (c.id, c.clone())));
+            let (indexed, parents): (Vec<Chunk>, Vec<Chunk>) = chunks
+                .into_iter()
+                .partition(|chunk| chunk.role.is_indexed());
+            out.chunks
+                .extend(indexed.iter().chain(&parents).map(|c| (c.id, c.clone())));
             out.indexed.push((document, indexed));
         }
         Ok(out)
@@ -223,13 +257,19 @@ impl<'a> Chunked<'a> {
     }
 
     fn parents(&self) -> Vec<&Chunk> {
-        self.chunks.values().filter(|chunk| !chunk.role.is_indexed()).collect()
+        self.chunks
+            .values()
+            .filter(|chunk| !chunk.role.is_indexed())
+            .collect()
     }
 
     /// What is shown, best first: the chunks, or their parents, each once.
     fn contexts(&self, ranking: &Ranking<ChunkId>) -> Result<Vec<&Chunk>> {
         let expanded = expand(ranking, |id| self.chunks.get(id));
-        expanded.iter().map(|shown| self.chunks.get(&shown.id).context("a chunk of ours")).collect()
+        expanded
+            .iter()
+            .map(|shown| self.chunks.get(&shown.id).context("a chunk of ours"))
+            .collect()
     }
 }
 
@@ -243,12 +283,15 @@ fn quality(
 ) -> Result<Row> {
     let chunked = Chunked::new(chunker, documents)?;
     let ids: Vec<ChunkId> = chunked.indexed().map(|chunk| chunk.id).collect();
-    let texts: Vec<&str> = chunked.indexed().map(|chunk| chunk.index_text.as_str()).collect();
+    let texts: Vec<&str> = chunked
+        .indexed()
+        .map(|chunk| chunk.index_text.as_str())
+        .collect();
     let vectors: Array2<f32> = model.provider.embed(&texts)?;
 
     let mut samples: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (question, vector) in queries.questions.iter().zip(&queries.vectors) {
-        let ranking = dense::rank(&vectors, &ids, vector.view())?;
+        let ranking = dense::rank(&vectors, &ids, &vector.view())?;
         let contexts = chunked.contexts(&ranking)?;
         let ranks = Ranks::find(&question.evidence, &pairs(&contexts));
         let within = within_budget(&contexts, &*model.counter);
@@ -257,13 +300,22 @@ fn quality(
         put("recall@5", ranks.recall(SHOWN));
         put("recall@1000tok", ranks.recall(within));
         let shown = &contexts[..SHOWN.min(contexts.len())];
-        let tokens: usize = shown.iter().map(|chunk| model.counter.count(&chunk.text)).sum();
+        let tokens: usize = shown
+            .iter()
+            .map(|chunk| model.counter.count(&chunk.text))
+            .sum();
         put("tokens@5", Some(tokens as f64));
-        put("context_completeness", Some(completeness(question, shown, &chunked)?));
+        put(
+            "context_completeness",
+            Some(completeness(question, shown, &chunked)?),
+        );
     }
 
     let mut row = Row::measured(dataset, system);
-    let bootstrap = Bootstrap { seed: bench.seed, ..Bootstrap::default() };
+    let bootstrap = Bootstrap {
+        seed: bench.seed,
+        ..Bootstrap::default()
+    };
     for (name, values) in &samples {
         let measure = if *name == "tokens@5" {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -281,23 +333,38 @@ fn quality(
 fn shape(row: &mut Row, chunked: &Chunked<'_>, counter: &dyn TokenCounter) {
     let mut put = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
     let mean = |sizes: &[usize]| sizes.iter().sum::<usize>() as f64 / sizes.len().max(1) as f64;
-    let sizes: Vec<usize> = chunked.indexed().map(|chunk| counter.count(&chunk.text)).collect();
+    let sizes: Vec<usize> = chunked
+        .indexed()
+        .map(|chunk| counter.count(&chunk.text))
+        .collect();
     let n = sizes.len() as u64;
     put("chunks", Measure::exact(n as f64, "count", 1));
     put("mean_tokens", Measure::exact(mean(&sizes), "tokens", n));
     let parents = chunked.parents();
     if !parents.is_empty() {
-        let sizes: Vec<usize> = parents.iter().map(|chunk| counter.count(&chunk.text)).collect();
+        let sizes: Vec<usize> = parents
+            .iter()
+            .map(|chunk| counter.count(&chunk.text))
+            .collect();
         put("parents", Measure::exact(parents.len() as f64, "count", 1));
-        put("mean_parent_tokens", Measure::exact(mean(&sizes), "tokens", parents.len() as u64));
+        put(
+            "mean_parent_tokens",
+            Measure::exact(mean(&sizes), "tokens", parents.len() as u64),
+        );
     }
     let mut breaks = BoundaryBreaks::default();
     for (document, chunks) in &chunked.indexed {
         breaks = breaks.plus(boundary_breaks(document.source(), chunks));
     }
     let n = breaks.boundaries as u64;
-    put("boundary_break_rate", Measure::exact(breaks.rate(), "fraction", n));
-    put("word_break_rate", Measure::exact(breaks.word_rate(), "fraction", n));
+    put(
+        "boundary_break_rate",
+        Measure::exact(breaks.rate(), "fraction", n),
+    );
+    put(
+        "word_break_rate",
+        Measure::exact(breaks.word_rate(), "fraction", n),
+    );
 }
 
 /// The mean over the pieces of evidence: how much of the section that holds the piece is shown; of
@@ -307,8 +374,10 @@ fn completeness(question: &Question, shown: &[&Chunk], chunked: &Chunked<'_>) ->
     for piece in &question.evidence {
         let mut best = 0.0_f64;
         for alternative in piece {
-            let (document, outline) =
-                chunked.documents.get(alternative.doc.as_str()).context("the evidence's document")?;
+            let (document, outline) = chunked
+                .documents
+                .get(alternative.doc.as_str())
+                .context("the evidence's document")?;
             let source = document.source();
             let of_document = shown.iter().filter(|chunk| chunk.doc == *document.id());
             let spans: Vec<_> = of_document.map(|chunk| chunk.span).collect();
@@ -324,7 +393,10 @@ fn completeness(question: &Question, shown: &[&Chunk], chunked: &Chunked<'_>) ->
 }
 
 fn pairs<'a>(contexts: &[&'a Chunk]) -> Vec<(&'a str, &'a str)> {
-    contexts.iter().map(|chunk| (chunk.doc.as_str(), chunk.text.as_str())).collect()
+    contexts
+        .iter()
+        .map(|chunk| (chunk.doc.as_str(), chunk.text.as_str()))
+        .collect()
 }
 
 /// How many of the best contexts fit the budget together.
@@ -347,9 +419,14 @@ fn time(
     rows: &mut [Row],
 ) -> Result<()> {
     const ROUNDS: usize = 5;
-    let bytes: usize = documents.iter().map(|document| document.source().len()).sum();
-    let chunkers =
-        SYSTEMS.iter().map(|system| strategy(system, counter)).collect::<Result<Vec<_>>>()?;
+    let bytes: usize = documents
+        .iter()
+        .map(|document| document.source().len())
+        .sum();
+    let chunkers = SYSTEMS
+        .iter()
+        .map(|system| strategy(system, counter))
+        .collect::<Result<Vec<_>>>()?;
     let mut jobs: Vec<Box<dyn FnMut() -> Result<()> + '_>> = Vec::new();
     for chunker in &chunkers {
         jobs.push(Box::new(move || {
@@ -362,7 +439,10 @@ fn time(
     let seconds = timing::interleave(ROUNDS, &mut jobs)?;
     for (system, seconds) in SYSTEMS.iter().zip(&seconds) {
         let rate = timing::median(seconds, "mb_per_s", |s| bytes as f64 / 1e6 / s);
-        for row in rows.iter_mut().filter(|row| row.system == *system && row.dataset == dataset) {
+        for row in rows
+            .iter_mut()
+            .filter(|row| row.system == *system && row.dataset == dataset)
+        {
             row.metrics.insert("mb_per_s".to_owned(), rate.clone());
         }
     }

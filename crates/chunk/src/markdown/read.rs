@@ -6,10 +6,11 @@ use std::ops::Range;
 use cornu_core::ByteSpan;
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use super::leaf;
 use super::lines::{Lines, line_end, line_start};
 use super::{
-    Block, BlockKind, Cell, CodeBlock, Container, ContainerKind, Definition, Fence, Heading,
-    MAX_TITLE_CHARS, Outline, Reference, Row, Table,
+    Block, BlockKind, Cell, Container, ContainerKind, Definition, Heading, Outline, Reference, Row,
+    Table,
 };
 
 /// Reads the Markdown from byte `start` on; spans count from the start of the source.
@@ -267,16 +268,22 @@ impl<'a> Reader<'a> {
                 self.out.headings.push(Heading {
                     span,
                     level,
-                    title: cut_title(title.trim()),
+                    title: leaf::cut_title(title.trim()),
                     in_container: self.depth > 0,
                 });
             }
             Leaf::Code(range, info) => {
-                let code = self.code(&range, info);
+                let code = leaf::code(self.source, &range, info.as_deref());
                 self.push(range, BlockKind::Code(code));
             }
             Leaf::Html(range) => {
-                let kind = self.html(&range);
+                let (comments, alone) = leaf::comments(self.source, &range);
+                self.out.comments.extend(comments);
+                let kind = if alone {
+                    BlockKind::Comment
+                } else {
+                    BlockKind::Html
+                };
                 self.push(range, kind);
             }
             Leaf::Table(range, mut table) => {
@@ -368,64 +375,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn code(&self, range: &Range<usize>, info: Option<String>) -> CodeBlock {
-        let Some(info) = info else {
-            return CodeBlock {
-                language: None,
-                fence: None,
-            };
-        };
-        let text = self.slice(range);
-        let marker = text.chars().next().unwrap_or('`');
-        let length = text.chars().take_while(|&c| c == marker).count();
-        let opening = ByteSpan::from_range(range.start..line_end(self.source, range.start));
-        let last = text
-            .rsplit(['\n', '\r'])
-            .find(|line| !line.is_empty())
-            .unwrap_or_default();
-        let last = last.trim_start_matches([' ', '\t', '>']).trim_end();
-        let closed = range.end > opening.end()
-            && last.chars().count() >= length
-            && last.chars().all(|c| c == marker);
-        let language = info.split_whitespace().next().map(str::to_owned);
-        CodeBlock {
-            language,
-            fence: Some(Fence {
-                opening,
-                marker,
-                length,
-                closed,
-            }),
-        }
-    }
-
-    /// Notes the comments of an HTML block, and says whether there is anything else in it.
-    fn html(&mut self, range: &Range<usize>) -> BlockKind {
-        let text = self.slice(range);
-        let (mut at, mut rest) = (0, String::new());
-        let mut found = Vec::new();
-        while let Some(opened) = text.get(at..).and_then(|tail| tail.find("<!--")) {
-            let opened = at + opened;
-            rest.push_str(text.get(at..opened).unwrap_or_default());
-            let inner = opened + "<!--".len();
-            // `<!-->` and `<!--->` are whole comments, so the end may share the dashes.
-            at = text
-                .get(opened + 2..)
-                .and_then(|tail| tail.find("-->"))
-                .map_or(text.len(), |closed| opened + 2 + closed + "-->".len())
-                .max(inner);
-            found.push(ByteSpan::from_range(range.start + opened..range.start + at));
-        }
-        rest.push_str(text.get(at..).unwrap_or_default());
-        let only = !found.is_empty() && rest.chars().all(|c| c.is_whitespace() || c == '>');
-        self.out.comments.extend(found);
-        if only {
-            BlockKind::Comment
-        } else {
-            BlockKind::Html
-        }
-    }
-
     fn slice(&self, range: &Range<usize>) -> &'a str {
         self.source.get(range.clone()).unwrap_or_default()
     }
@@ -472,12 +421,5 @@ impl<'a> Reader<'a> {
             .collect();
         self.out.comments.sort_unstable();
         self.out
-    }
-}
-
-fn cut_title(title: &str) -> String {
-    match title.char_indices().nth(MAX_TITLE_CHARS) {
-        None => title.to_owned(),
-        Some((at, _)) => format!("{}…", title.get(..at).unwrap_or_default().trim_end()),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn words() -> Arc<Counter> {
         let mut inside = false;
         for c in text.chars() {
             let word = c.is_ascii_alphanumeric();
-            tokens += usize::from(!c.is_whitespace() && !(word && inside));
+            tokens += usize::from(!(c.is_whitespace() || word && inside));
             inside = word;
         }
         tokens

@@ -200,7 +200,7 @@ fn check_coverage(settings: &Settings<'_>, doc: &Document, outline: &Outline, ch
                 .iter()
                 .filter_map(|block| match block.kind {
                     BlockKind::Heading(_) if block.depth == 0 => Some(block.span),
-                    BlockKind::Markers | BlockKind::Rule => Some(block.span),
+                    BlockKind::Comment | BlockKind::Markers | BlockKind::Rule => Some(block.span),
                     _ => None,
                 }),
         );
@@ -218,7 +218,11 @@ fn check_coverage(settings: &Settings<'_>, doc: &Document, outline: &Outline, ch
             let held = |span: &ByteSpan| span.start() <= at && at < span.end();
             let next = of_role.partition_point(|chunk| chunk.span.end() <= at);
             let shown = of_role.get(next).is_some_and(|chunk| held(&chunk.span));
-            assert!(shown || excused.iter().any(held), "{c:?} at {at} is lost");
+            assert!(
+                shown || excused.iter().any(held),
+                "{c:?} at {at} is lost of {:?}",
+                doc.source()
+            );
         }
     }
 }

@@ -56,7 +56,8 @@ fn counter_name(meter: &Meter) -> &str {
 /// Twice the text is twice the work, for shapes that invite more.
 #[test]
 fn work_grows_with_the_text_and_not_faster() {
-    let shapes: [(&str, fn(usize) -> String); 9] = [
+    type Shape = (&'static str, fn(usize) -> String);
+    let shapes: [Shape; 9] = [
         ("one line", |n| "字".repeat(n)),
         ("one url", |n| {
             format!("https://example.org/{}", "x".repeat(n))

@@ -1,6 +1,7 @@
 //! The crate's tests, in one binary.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod any_bytes;
 mod counters;
 mod documents;
 mod faults;

@@ -73,6 +73,18 @@ fn small_blocks_share_a_chunk_and_large_ones_do_not() {
 }
 
 #[test]
+fn a_block_that_fits_alone_is_not_cut_for_the_text_that_leads_to_it() {
+    let code = format!("```rs\n{}\n```", "f();\n".repeat(9).trim_end());
+    let found = chunks(&format!("See below:\n\n{code}\n"), 60);
+    assert_eq!(texts(&found), ["See below:", code.as_str()]);
+    // One that fits nowhere begins there.
+    let code = format!("```rs\n{}\n```", "f();\n".repeat(20).trim_end());
+    let found = chunks(&format!("See below:\n\n{code}\n"), 60);
+    assert!(found[0].text.starts_with("See below:\n\n```rs\nf();\n"));
+    assert_eq!(found[0].kind, ChunkKind::Code);
+}
+
+#[test]
 fn code_that_has_to_be_cut_is_cut_between_lines() {
     let code = format!("~~~python\n{}~~~\n", "x = 1\n".repeat(30));
     let found = chunks(&code, 60);

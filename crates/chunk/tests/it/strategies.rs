@@ -167,7 +167,7 @@ fn ck_15_equal_paragraphs_have_different_places() {
     let found = packed(chars(), 6, 0).chunk(&doc(source)).unwrap();
     let starts: Vec<_> = found.iter().map(|chunk| chunk.span.start()).collect();
     assert_eq!(starts, [0, 17, 34]);
-    let citations: BTreeSet<_> = found.iter().map(|chunk| chunk.citation()).collect();
+    let citations: BTreeSet<_> = found.iter().map(cornu_core::Chunk::citation).collect();
     let ids: BTreeSet<_> = found.iter().map(|chunk| chunk.id).collect();
     assert_eq!((citations.len(), ids.len()), (3, 3));
 }

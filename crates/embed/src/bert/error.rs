@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "torch")]
 use cornu_core::ProviderError;
 
 /// Why a model was not opened.
@@ -100,7 +101,8 @@ impl ModelError {
     }
 
     /// The same error for callers that speak of providers.
-    pub(crate) fn for_provider(self, provider: &str) -> ProviderError {
+    #[cfg(feature = "torch")]
+    pub(super) fn for_provider(self, provider: &str) -> ProviderError {
         match self {
             Self::Missing { path, remedy } => ProviderError::Unavailable {
                 provider: provider.to_owned(),

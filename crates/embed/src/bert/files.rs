@@ -9,7 +9,9 @@ use super::error::ModelError;
 use super::packed::PackedModel;
 use super::preset::Preset;
 use super::safetensors::SafeTensors;
-use super::sentence::{Pooling, SentenceConfig};
+#[cfg(feature = "torch")]
+use super::sentence::Pooling;
+use super::sentence::SentenceConfig;
 use super::source::{file_name, read_small, sha256};
 use super::tokenizer::BertTokenizer;
 
@@ -38,14 +40,17 @@ pub struct ModelFiles {
     sha256: String,
 }
 
+#[cfg_attr(
+    not(feature = "torch"),
+    expect(dead_code, reason = "read by the encoder")
+)]
 pub(crate) enum WeightFile {
     SafeTensors(SafeTensors<BufReader<File>>),
     Packed(Box<PackedModel<BufReader<File>>>),
 }
 
 impl ModelFiles {
-    /// Opens a folder. Reads each file once (the weights for their sha256: about 0.1 s for
-    /// 100 MB).
+    /// Opens a folder. Reads each file once, the weights for their sha256.
     ///
     /// # Errors
     /// [`ModelError`].
@@ -66,12 +71,7 @@ impl ModelFiles {
     fn open_packed(name: String, path: PathBuf) -> Result<Self, ModelError> {
         let sha256 = sha256(&path)?;
         let model = PackedModel::open(&path)?;
-        let tokenizer = BertTokenizer::packed(
-            model.tokenizer()?,
-            model.longest_piece(),
-            &file_name(&path),
-            &sha256,
-        )?;
+        let tokenizer = model.tokenizer()?;
         Ok(Self {
             name,
             config: model.config().clone(),
@@ -184,6 +184,7 @@ impl From<&Preset> for SentenceConfig {
     }
 }
 
+#[cfg(feature = "torch")]
 impl Pooling {
     /// The pooling, or an error that says how to name one.
     #[cfg_attr(

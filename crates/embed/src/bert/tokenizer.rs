@@ -7,7 +7,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use cornu_core::{ByteSpan, ProviderError, TextTokens};
+#[cfg(feature = "torch")]
+use cornu_core::ProviderError;
+use cornu_core::{ByteSpan, TextTokens};
 use tokenizers::{ModelWrapper, Tokenizer};
 
 use super::error::ModelError;
@@ -24,7 +26,7 @@ const MAX_FILE: u64 = 64 << 20;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Truncation {
-    /// Refuse it: [`ProviderError::TooLong`] names the text.
+    /// Refuse it: [`ProviderError::TooLong`](cornu_core::ProviderError::TooLong) names the text.
     #[default]
     Error,
     /// Drop tokens from its start.
@@ -121,12 +123,12 @@ impl BertTokenizer {
         tokenizer: PackedTokenizer,
         longest_piece: usize,
         file: &str,
-        sha256: &str,
+        sha256: String,
     ) -> Result<Self, ModelError> {
         Self::checked(Self {
             inner: Inner::Packed(Box::new(tokenizer)),
             file: file.to_owned(),
-            sha256: sha256.to_owned(),
+            sha256,
             slack: longest_piece,
         })
     }
@@ -172,8 +174,11 @@ impl BertTokenizer {
     }
 
     /// The tokens of `prefix` + `text`, special tokens around them, at most `limit` in all. The
-    /// prefix is never cut.
-    pub(crate) fn encode(
+    /// prefix is never cut. O(bytes).
+    ///
+    /// # Errors
+    /// [`EncodeError`].
+    pub fn encode(
         &self,
         text: &str,
         prefix: &str,
@@ -218,8 +223,12 @@ impl BertTokenizer {
         Tokens::new(&encoding, prefix.len(), tokens).ok_or_else(|| self.inconsistent().into())
     }
 
-    /// The tokens of a pair of texts; the second is cut at its end to fit, the first never.
-    pub(crate) fn encode_pair(
+    /// The tokens of a pair of texts, at most `limit` in all; the second is cut at its end to fit,
+    /// the first never. Counts and spans are of the second.
+    ///
+    /// # Errors
+    /// [`EncodeError`]; [`EncodeError::TooLong`] when the first leaves no room for the second.
+    pub fn encode_pair(
         &self,
         first: &str,
         second: &str,
@@ -279,14 +288,30 @@ impl BertTokenizer {
     }
 }
 
-/// The tokens of one input of the encoder.
-#[derive(Clone, Debug)]
-pub(crate) struct Tokens {
-    pub(crate) ids: Vec<u32>,
-    pub(crate) types: Vec<u32>,
+/// The tokens of one input of the encoder: lists of equal length.
+///
+/// ```
+/// # use cornu_embed::bert::{BertTokenizer, Truncation};
+/// # let json = br#"{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+/// #     "normalizer": null, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null,
+/// #     "decoder": null, "model": {"type": "WordLevel",
+/// #     "vocab": {"[UNK]": 0, "one": 1, "two": 2}, "unk_token": "[UNK]"}}"#;
+/// # let tokenizer = BertTokenizer::from_json(json, "tokenizer.json")?;
+/// let tokens = tokenizer.encode("one two one", "", 2, Truncation::Right)?;
+/// assert_eq!(tokens.ids, [1, 2]);
+/// assert_eq!((tokens.count.kept, tokens.count.total), (2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tokens {
+    /// Ids, special and prefix tokens included.
+    pub ids: Vec<u32>,
+    /// Token types: 0, and 1 for the second text of a pair where the model has two.
+    pub types: Vec<u32>,
     /// For each token, the bytes of the text; `None` for special and prefix tokens.
-    pub(crate) spans: Vec<Option<ByteSpan>>,
-    pub(crate) count: TextTokens,
+    pub spans: Vec<Option<ByteSpan>>,
+    /// How much of the text was kept.
+    pub count: TextTokens,
 }
 
 impl Tokens {
@@ -312,8 +337,16 @@ impl Tokens {
         same.then_some(tokens)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Number of tokens, special and prefix tokens included.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.ids.len()
+    }
+
+    /// Whether there is not even a special token.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
     }
 
     /// An input of `length` tokens that means nothing; ids differ, so that vectors do.
@@ -329,11 +362,32 @@ impl Tokens {
     }
 }
 
-/// Why a text has no tokens; the caller knows its position.
-#[derive(Debug)]
-pub(crate) enum EncodeError {
-    TooLong { total: usize, room: usize },
-    NoRoom { limit: usize },
+/// Why a text has no tokens.
+///
+/// ```
+/// use cornu_embed::bert::EncodeError;
+/// let error = EncodeError::TooLong { total: 900, room: 510 };
+/// assert!(error.to_string().contains("900"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// It has more tokens than fit, and truncation was not asked for.
+    #[error("the text has {total} tokens, {room} fit; split it, or ask for truncation")]
+    TooLong {
+        /// Tokens of the text.
+        total: usize,
+        /// Tokens that fit beside the prefix and the special tokens.
+        room: usize,
+    },
+    /// The prefix and the special tokens fill the limit.
+    #[error("a limit of {limit} tokens leaves no room beside the prefix; raise it")]
+    NoRoom {
+        /// The limit.
+        limit: usize,
+    },
+    /// The tokenizer failed.
+    #[error(transparent)]
     Model(ModelError),
 }
 
@@ -343,6 +397,7 @@ impl From<ModelError> for EncodeError {
     }
 }
 
+#[cfg(feature = "torch")]
 impl EncodeError {
     pub(crate) fn at(self, index: usize, provider: &str) -> ProviderError {
         match self {

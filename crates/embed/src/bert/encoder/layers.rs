@@ -67,7 +67,7 @@ impl Linear {
     ) -> Result<Self, ModelError> {
         let weight = weights.matrix(&format!("{name}.weight"), outputs, inputs)?;
         let bias = weights.vector(&format!("{name}.bias"), outputs)?;
-        Self::new(&weight, &bias, inputs, outputs).map_err(torch)
+        Self::new(&weight, &bias, inputs, outputs).map_err(|error| torch(&error))
     }
 
     pub(crate) fn forward(&self, rows: &Tensor) -> Result<Tensor, TchError> {
@@ -92,8 +92,8 @@ impl Norm {
         let gain = weights.vector(&format!("{name}.weight"), width)?;
         let bias = weights.vector(&format!("{name}.bias"), width)?;
         Ok(Self {
-            gain: Shared::new(&gain, &[width as i64]).map_err(torch)?,
-            bias: Shared::new(&bias, &[width as i64]).map_err(torch)?,
+            gain: Shared::new(&gain, &[width as i64]).map_err(|error| torch(&error))?,
+            bias: Shared::new(&bias, &[width as i64]).map_err(|error| torch(&error))?,
             epsilon: config.epsilon,
         })
     }
@@ -134,7 +134,8 @@ impl Layer {
             bias.extend(weights.vector(&format!("{part}.bias"), hidden)?);
         }
         Ok(Self {
-            projections: Linear::new(&weight, &bias, hidden, 3 * hidden).map_err(torch)?,
+            projections: Linear::new(&weight, &bias, hidden, 3 * hidden)
+                .map_err(|error| torch(&error))?,
             attention_output: Linear::load(
                 weights,
                 &name("attention.output.dense"),
@@ -212,7 +213,7 @@ fn attention(
     }
 }
 
-pub(crate) fn torch(error: TchError) -> ModelError {
+pub(crate) fn torch(error: &TchError) -> ModelError {
     ModelError::Torch {
         what: error.to_string(),
     }

@@ -22,7 +22,8 @@ use half::f16;
 
 use super::config::{Activation, BertConfig, Family};
 use super::error::ModelError;
-use super::source::Source;
+use super::source::{Source, sha256_of};
+use super::tokenizer::BertTokenizer;
 use charmap::CharMap;
 pub(crate) use tokenizer::PackedTokenizer;
 
@@ -136,6 +137,7 @@ impl<R: Read + Seek> PackedModel<R> {
     }
 
     /// A 4-bit tensor's blocks as they are; `None` when it is stored as f32.
+    #[cfg(feature = "torch")]
     pub(crate) fn blocks(&mut self, name: &str) -> Result<Option<Vec<u8>>, ModelError> {
         let entry = self.entry(name)?;
         if !entry.four_bit {
@@ -145,15 +147,42 @@ impl<R: Read + Seek> PackedModel<R> {
         self.source.take(entry.bytes).map(Some)
     }
 
-    /// Builds the tokenizer. O(vocabulary).
-    pub(crate) fn tokenizer(&self) -> Result<PackedTokenizer, ModelError> {
-        PackedTokenizer::new(&self.pieces, self.map.clone(), self.source.file())
+    /// Builds the tokenizer in memory. O(vocabulary): 0.3 s for 250,000 pieces.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`].
+    pub fn tokenizer(&self) -> Result<BertTokenizer, ModelError> {
+        let file = self.source.file();
+        let inner = PackedTokenizer::new(&self.pieces, self.map.clone(), file)?;
+        let lengths = self.pieces.text.iter().map(|text| text.chars().count());
+        BertTokenizer::packed(
+            inner,
+            lengths.max().unwrap_or(0),
+            file,
+            self.vocabulary_sha256(),
+        )
     }
 
-    /// Characters of the longest piece.
-    pub(crate) fn longest_piece(&self) -> usize {
-        let lengths = self.pieces.text.iter().map(|text| text.chars().count());
-        lengths.max().unwrap_or(0)
+    /// sha256 over what the tokenizer is made of.
+    fn vocabulary_sha256(&self) -> String {
+        let mut bytes = Vec::new();
+        let mut part = |text: &str| {
+            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+        };
+        for (text, score) in self.pieces.text.iter().zip(&self.pieces.scores) {
+            part(text);
+            part(&score.to_bits().to_string());
+        }
+        for (from, to) in self.map.entries() {
+            part(&from.to_string());
+            part(to);
+        }
+        let pieces = &self.pieces;
+        for id in [pieces.bos, pieces.eos, pieces.pad, pieces.unknown] {
+            part(&id.to_string());
+        }
+        sha256_of(&bytes)
     }
 
     /// The normalisation map's entries, sorted by code point: for each, what it becomes.
@@ -170,6 +199,7 @@ impl<R: Read + Seek> PackedModel<R> {
 }
 
 /// Bytes of a row of `width` weights; `None` where rows do not end with a block.
+#[cfg(feature = "torch")]
 pub(crate) fn row_bytes(width: usize) -> Option<usize> {
     width
         .is_multiple_of(BLOCK_WEIGHTS as usize)

@@ -121,17 +121,10 @@ fn vectors_without_a_direction_are_refused() {
         ),
         "{error:?}"
     );
+    // A number that no f32 holds is refused while the reply is read.
     let error = ask([items(&[(0, json!([1e39, 0.0])), (1, json!([1.0, 0.0]))])]).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            ProviderError::BadVector {
-                row: 0,
-                what: "not finite"
-            }
-        ),
-        "{error:?}"
-    );
+    assert!(matches!(error, ProviderError::Protocol { .. }), "{error:?}");
+    assert!(error.to_string().contains("out of range"), "{error}");
 }
 
 #[test]
