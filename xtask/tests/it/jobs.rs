@@ -37,6 +37,8 @@ fn the_environment_is_whole() {
     assert_eq!(var("CORNU_REQUIRE_MODELS").as_os_str(), "1");
     assert!(var("CORNU_DATA").ends_with("shared/data"));
     assert!(std::env::var_os("LIBTORCH_BYPASS_VERSION_CHECK").is_none());
+    use std::io::Write;
+    writeln!(std::io::stderr(), "SKIPPED a part: it is not there").unwrap();
 }
 "#;
 
@@ -102,6 +104,11 @@ fn test_runs_both_parts_in_their_profiles_and_counts() {
     );
     assert!(said.contains("1 tests passed, 0 ignored"), "{said}");
     assert!(said.contains("2 tests passed, 0 ignored"), "{said}");
+    let last = |output: &Output| {
+        let said = String::from_utf8(output.stdout.clone()).unwrap();
+        said.lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(last(&output), "3 passed, 0 failed, 1 skipped");
 
     let output = run(&world, &["test", "--no-torch"]);
     assert!(text(&output).contains("test, torch: skipped, --no-torch"));
@@ -120,6 +127,12 @@ fn test_runs_both_parts_in_their_profiles_and_counts() {
         let said = text(&output);
         assert_eq!(output.status.code(), Some(101), "{said}");
         assert!(said.contains("FAILED (exit code 101)"), "{said}");
+        let sum = if skipped {
+            "0 passed, 1 failed"
+        } else {
+            "2 passed, 1 failed, 1 skipped"
+        };
+        assert_eq!(last(&output), sum, "{said}");
         assert_eq!(
             said.contains("skipped, the tests before it failed"),
             skipped,
