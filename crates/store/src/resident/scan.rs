@@ -67,23 +67,23 @@ impl Resident {
             }
             Ok(())
         };
-        // Both are sorted. A small view is looked up, a large one is merged.
-        if view.len().saturating_mul(16) < self.places.len() as u64 {
-            for ordinal in view.ordinals() {
-                if let Ok(at) = self
-                    .places
-                    .binary_search_by_key(&ordinal, |place| place.ordinal)
-                {
-                    self.places.get(at).map_or(Ok(()), &mut add)?;
-                }
+        // Both are sorted. From each place on, the next is sought in steps that double: a large
+        // view costs a comparison or two a document, a small one a short search nearby.
+        let mut rest = self.places.as_slice();
+        for ordinal in view.ordinals() {
+            let lies_before = |place: &Place| place.ordinal < ordinal;
+            let mut step = 1;
+            while rest.get(step).is_some_and(lies_before) {
+                step *= 2;
             }
-        } else {
-            let mut places = self.places.iter().peekable();
-            for ordinal in view.ordinals() {
-                while places.next_if(|place| place.ordinal < ordinal).is_some() {}
-                places
-                    .next_if(|place| place.ordinal == ordinal)
-                    .map_or(Ok(()), &mut add)?;
+            let near = rest.get(..=step).unwrap_or(rest);
+            rest = rest
+                .get(near.partition_point(lies_before)..)
+                .unwrap_or_default();
+            match rest.first() {
+                Some(place) if place.ordinal == ordinal => add(place)?,
+                Some(_) => {}
+                None => break,
             }
         }
         Ok(runs)
