@@ -85,12 +85,9 @@ impl Table for Embedding {
             rows.push(bench.row(&dataset, HASH, || {
                 quality(bench, &dataset, HASH, &hash, &groups)
             })?);
-            let names = if bench.part == Part::Full {
-                &LOCAL[..]
-            } else {
-                &LOCAL[..PINNED]
-            };
-            for name in names {
+            let full = bench.part == Part::Full;
+            let of_a_hub = OF_A_HUB.iter().filter(|(of, _)| full && *of == lang);
+            for name in PINNED.iter().chain(of_a_hub.map(|(_, name)| name)) {
                 let system = name.to_lowercase();
                 rows.push(
                     bench.row(&dataset, &system, || match bench.models.open(name)? {
