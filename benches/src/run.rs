@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use cornu_eval::evidence::{Environment, Record, Row, Tolerance, Versions, compare};
+use cornu_eval::evidence::{Artifact, Environment, Record, Row, Tolerance, Versions, compare};
 use cornu_eval::report;
 
 use crate::corpus::BenchData;
@@ -186,6 +186,7 @@ impl Session {
         record.seed = SEED;
         record.commands = vec![format!("cargo xtask bench-tables --table {}", table.name())];
         record.printed = table.printed();
+        record.artifacts = self.artifacts(table)?;
         record.licenses = table.licenses();
         record.known_failures = table.known_failures();
         record.cost.insert(
@@ -202,6 +203,26 @@ impl Session {
         record.write(&path)?;
         say(&format!("wrote {}", path.display()));
         Ok(())
+    }
+
+    /// What was read, by its contents.
+    fn artifacts(&self, table: &dyn Table) -> Result<Vec<Artifact>> {
+        let corpus = self
+            .data
+            .documents()
+            .map(|document| format!("corpus/{}", document.id()));
+        let inputs = table.inputs().iter().map(ToString::to_string);
+        corpus
+            .chain(inputs)
+            .map(|name| {
+                let path = format!("bench-data/{name}");
+                let sha256 = crate::models::sha256(&self.root.join(&path))?;
+                Ok(Artifact {
+                    path,
+                    sha256: Some(sha256),
+                })
+            })
+            .collect()
     }
 
     /// Measures the quick parts and compares them with the records.

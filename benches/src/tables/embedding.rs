@@ -123,6 +123,10 @@ impl Table for Embedding {
             .collect())
     }
 
+    fn inputs(&self) -> &'static [&'static str] {
+        &["synonyms.jsonl"]
+    }
+
     fn licenses(&self) -> Vec<License> {
         super::licenses()
     }
