@@ -317,7 +317,11 @@ fn write_rendered(root: &Path, tables: &[&dyn Table]) -> Result<()> {
     Ok(())
 }
 
-fn rendering_differences(root: &Path, tables: &[&dyn Table]) -> Result<Vec<String>> {
+/// Pages that are not what their records render to, in words.
+///
+/// # Errors
+/// A record or a page that cannot be read.
+pub fn rendering_differences(root: &Path, tables: &[&dyn Table]) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for (path, text) in pages(root, tables)? {
         if std::fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
