@@ -116,8 +116,8 @@ fn list(args: &BenchTablesArgs, workspace: &Workspace, owner: &Package) -> Resul
     Ok(code.unwrap_or(1).into())
 }
 
-/// The program for what it can do without measuring: the dev profile and no torch, so that an
-/// answer takes seconds and not a download.
+/// The program for what it can do without measuring: the dev profile and no torch, so an answer
+/// costs a minute or two of Rust the first time, well under a second later, and no download.
 fn without_torch(args: &BenchTablesArgs, workspace: &Workspace, owner: &Package) -> Command {
     let mut run = cargo();
     run.current_dir(&workspace.root).stdin(Stdio::null());

@@ -41,10 +41,15 @@ fn links(tree: &Tree) -> Result<Vec<Finding>> {
                         "Link to a file or folder of the checkout, or drop the link",
                     )
                 }
-                Event::Code(code) if names_paths && !names_something(tree, folder, &code) => (
-                    format!("it names `{code}`, which does not exist"),
-                    "Name what is there; for what varies write NAME or *",
-                ),
+                Event::Code(code) if names_paths => {
+                    let Some(missing) = missing(tree, folder, &code) else {
+                        continue;
+                    };
+                    (
+                        format!("it names `{code}`, and there is no `{missing}`"),
+                        "Name what is there; for what varies write NAME or *",
+                    )
+                }
                 _ => continue,
             };
             let before = text.get(..span.start).unwrap_or_default();
@@ -77,20 +82,21 @@ fn leads_somewhere(tree: &Tree, folder: &str, link: &str) -> bool {
     resolved.is_some_and(|resolved| is_there(tree, &resolved))
 }
 
-/// Whether a piece of code is no path of the repository, or one that exists: from the root, or
-/// from the document's own folder. Of one with a placeholder, the folder before it has to exist;
-/// of `path::item` and `path:line`, the path.
-fn names_something(tree: &Tree, folder: &str, code: &str) -> bool {
+/// What does not exist of a piece of code that is a path of the repository: neither from the root
+/// nor from the document's own folder. Of one with a placeholder, the folder before it has to
+/// exist; of `path::item` and `path:line`, the path.
+fn missing(tree: &Tree, folder: &str, code: &str) -> Option<String> {
     let path = code.split(':').next().unwrap_or_default();
     if !FOLDERS.iter().any(|f| path.starts_with(f)) || path.contains(char::is_whitespace) {
-        return true;
+        return None;
     }
     let fixed: Vec<_> = path.split('/').take_while(|part| !varies(part)).collect();
     let fixed = fixed.join("/");
-    ["", folder].iter().any(|base| {
+    let found = ["", folder].iter().any(|base| {
         let resolved = resolve(base, &fixed);
         resolved.is_some_and(|resolved| is_there(tree, &resolved))
-    })
+    });
+    (!found).then_some(fixed)
 }
 
 /// Whether a part of a path stands for something that varies.

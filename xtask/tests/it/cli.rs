@@ -219,7 +219,8 @@ fn what_another_setup_mended_meanwhile_is_left_alone() {
         let cache = Cache::at(world.cache());
         let locked = cache.lock(&Progress::new(Mode::Quiet)).unwrap();
         let mut command = world.xtask(args);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
         let waits = said.any(|line| line.unwrap().contains("another setup is running"));
         assert!(waits, "it saw the damage and waits for the lock");
