@@ -1,0 +1,124 @@
+//! Searching what a view sees.
+
+mod explain;
+mod scan;
+mod top;
+
+pub use explain::{Explanation, TermShare};
+
+use std::sync::Arc;
+
+use cornu_core::Ranking;
+
+use self::scan::{Cursor, scan};
+use self::top::Top;
+use crate::formula::Bm25;
+use crate::query::Query;
+use crate::segment::{Postings, Segment};
+use crate::stats::{SegmentView, ViewStats};
+
+/// An index as one view sees it.
+///
+/// Every number in every answer comes from the rows that are seen: the same, bit for bit, as from
+/// an index that holds them alone.
+///
+/// See [`Bm25Index`](crate::Bm25Index) for an example.
+#[derive(Clone, Debug)]
+pub struct Searcher<'a, I> {
+    parts: [&'a Segment<I>; 2],
+    stats: Arc<ViewStats>,
+}
+
+/// A term of a query, as the view sees it.
+struct Term<'a> {
+    weight: f64,
+    frequency: u64,
+    idf: f64,
+    postings: [Postings<'a>; 2],
+}
+
+impl<'a, I: Ord + Clone> Searcher<'a, I> {
+    pub(crate) fn new(base: &'a Segment<I>, delta: &'a Segment<I>, stats: Arc<ViewStats>) -> Self {
+        Self {
+            parts: [base, delta],
+            stats,
+        }
+    }
+
+    /// The best `k` rows that hold at least one term of the query, exactly: fewer where fewer do.
+    /// Scores are at least 0, and above 0 with the variants whose idf is
+    /// ([`Variant`](crate::Variant)).
+    ///
+    /// Rows that cannot reach the best `k` are skipped by bounds; the result, ties at the cut
+    /// included, is that of scoring every row. At most O(postings of the terms + matches · log k);
+    /// memory O(k).
+    #[must_use]
+    pub fn search(&self, query: &Query, bm25: &Bm25, k: usize) -> Ranking<I> {
+        self.run(query, bm25, k, true)
+    }
+
+    /// As [`search`](Self::search), without skipping anything: what it is measured against.
+    #[must_use]
+    pub fn search_exhaustively(&self, query: &Query, bm25: &Bm25, k: usize) -> Ranking<I> {
+        self.run(query, bm25, k, false)
+    }
+
+    /// Number of rows that are seen and not empty: N of the formulas.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.stats.rows
+    }
+
+    /// Mean number of words of these rows; 0 when there is none.
+    #[must_use]
+    pub fn average_length(&self) -> f64 {
+        match self.stats.rows {
+            0 => 0.0,
+            rows => self.stats.words as f64 / rows as f64,
+        }
+    }
+
+    fn run(&self, query: &Query, bm25: &Bm25, k: usize, prune: bool) -> Ranking<I> {
+        let mut top = Top::new(k);
+        if k > 0 && self.stats.rows > 0 {
+            let saturation = bm25.saturation(self.average_length());
+            let mut terms = self.terms(query, bm25);
+            terms.retain(|term| term.frequency > 0);
+            for (at, (segment, view)) in self.segments().enumerate() {
+                let cursors = terms.iter().filter_map(|term| {
+                    let postings = term.postings.get(at)?;
+                    let empty = postings.rows.is_empty();
+                    (!empty).then(|| Cursor::new(*postings, term.weight * term.idf, saturation))
+                });
+                scan(segment, view, cursors.collect(), &mut top, prune);
+            }
+        }
+        top.into_ranking()
+    }
+
+    /// The query's terms in its order, those that no row holds among them.
+    fn terms(&self, query: &Query, bm25: &Bm25) -> Vec<Term<'a>> {
+        let resolve = |(name, weight): (&str, f64)| {
+            let mut frequency = 0;
+            let mut postings = [Postings::default(); 2];
+            for (slot, (segment, view)) in postings.iter_mut().zip(self.segments()) {
+                if let Some(term) = segment.term(name) {
+                    *slot = segment.postings(term);
+                    frequency += view.frequency(term, slot.rows);
+                }
+            }
+            Term {
+                weight,
+                frequency,
+                idf: bm25.idf(frequency, self.stats.rows),
+                postings,
+            }
+        };
+        query.iter().map(resolve).collect()
+    }
+
+    fn segments(&self) -> impl Iterator<Item = (&'a Segment<I>, &SegmentView)> {
+        let views = [&self.stats.base, &self.stats.delta];
+        self.parts.into_iter().zip(views)
+    }
+}

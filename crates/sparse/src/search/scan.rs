@@ -1,0 +1,212 @@
+//! Exact top-k over one segment, skipping what cannot enter.
+//!
+//! Rows are taken in windows. In each, every term has a bound: what its best block there could give
+//! (its largest count in its shortest text). Terms that could not lift a row to the threshold even
+//! together (MaxScore; Turtle and Flood 1995) are not walked: a row that holds nothing but them is
+//! out. What the other terms give is added up; only rows that could enter with the bounds of the
+//! rest on top are scored in full.
+//!
+//! Scores do not depend on any of this: a score is always the sum over the query's terms in the
+//! query's order. Bounds are compared with room for rounding, and a row that could tie with the
+//! threshold is kept.
+
+use super::top::Top;
+use crate::bits::Bits;
+use crate::formula::Saturation;
+use crate::gallop::gallop;
+use crate::segment::{BLOCK, Block, Postings, Segment};
+use crate::stats::SegmentView;
+
+/// Rows in a window.
+const WINDOW: usize = 2048;
+
+/// Room for rounding in the sums of bounds: far more than a thousand additions can lose.
+const ROOM: f64 = 1.0 + 1e-9;
+
+/// One term's walk through its postings.
+pub(super) struct Cursor<'a> {
+    postings: Postings<'a>,
+    /// idf times the weight in the query.
+    weight: f64,
+    saturation: Saturation,
+    /// The postings of the present window.
+    at: usize,
+    end: usize,
+    /// Where the last row was looked for.
+    probe: usize,
+    /// No posting of the window gives more.
+    bound: f64,
+    /// Whether a row has to hold this term, or another like it, to enter.
+    essential: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(postings: Postings<'a>, weight: f64, saturation: Saturation) -> Self {
+        Self {
+            postings,
+            weight,
+            saturation,
+            at: 0,
+            end: 0,
+            probe: 0,
+            bound: 0.0,
+            essential: true,
+        }
+    }
+
+    fn next_row(&self) -> Option<u32> {
+        self.postings.rows.get(self.end).copied()
+    }
+
+    /// Moves on to the window that ends before `limit`.
+    fn enter(&mut self, limit: u32) {
+        self.at = self.end;
+        self.probe = self.at;
+        self.end = gallop(self.postings.rows, self.at, limit);
+    }
+
+    fn set_bound(&mut self) {
+        let blocks = match self.end.checked_sub(1) {
+            Some(last) if last >= self.at => self.at / BLOCK..last / BLOCK + 1,
+            _ => 0..0,
+        };
+        let blocks = self.postings.blocks.get(blocks).unwrap_or_default();
+        let bound = |block: &Block| self.weight * self.saturation.of(block.most, block.shortest);
+        self.bound = blocks.iter().map(bound).fold(0.0, f64::max);
+    }
+
+    /// What the term gives to a row, from the last row that was asked for on.
+    fn share<I>(&mut self, row: u32, segment: &Segment<I>) -> Option<f64> {
+        self.probe = gallop(self.postings.rows, self.probe, row);
+        if self.postings.rows.get(self.probe) != Some(&row) {
+            return None;
+        }
+        let count = *self.postings.counts.get(self.probe)?;
+        Some(self.weight * self.saturation.of(count, segment.length(row)))
+    }
+}
+
+/// Offers to `top` every row that is seen and holds a term, or (`prune`) every one that can enter.
+pub(super) fn scan<'a, I: Ord + Clone>(
+    segment: &'a Segment<I>,
+    view: &SegmentView,
+    mut cursors: Vec<Cursor<'a>>,
+    top: &mut Top<'a, I>,
+    prune: bool,
+) {
+    let postings: usize = cursors
+        .iter()
+        .map(|cursor| cursor.postings.rows.len())
+        .sum();
+    if prune && view.count.saturating_mul(8 * cursors.len()) < postings {
+        return pick(segment, view, &mut cursors, top);
+    }
+    let mut sums = vec![0.0; WINDOW];
+    let mut touched = Bits::new(WINDOW);
+    while let Some(next) = cursors.iter().filter_map(Cursor::next_row).min() {
+        let start = next - next % WINDOW as u32;
+        let limit = start.saturating_add(WINDOW as u32);
+        for cursor in &mut cursors {
+            cursor.enter(limit);
+        }
+        let mut rest = 0.0;
+        if prune {
+            rest = divide(&mut cursors, top.threshold());
+        }
+        let walked = cursors.iter().filter(|cursor| cursor.essential);
+        for cursor in walked {
+            add_up(cursor, segment, view, start, &mut sums, &mut touched);
+        }
+        for place in touched.drain() {
+            let Some(sum) = sums.get_mut(place).map(std::mem::take) else {
+                continue;
+            };
+            let row = start + place as u32;
+            if (sum + rest) * ROOM < top.threshold() {
+                continue;
+            }
+            let mut score = sum;
+            if rest > 0.0 {
+                score = in_full(row, segment, &mut cursors).unwrap_or(sum);
+            }
+            if let Some(id) = segment.id(row) {
+                top.push(score, id);
+            }
+        }
+    }
+}
+
+/// Marks the terms that have to be walked; the sum of the bounds of the others.
+fn divide(cursors: &mut [Cursor<'_>], threshold: f64) -> f64 {
+    let mut order: Vec<usize> = Vec::with_capacity(cursors.len());
+    for (at, cursor) in cursors.iter_mut().enumerate() {
+        cursor.set_bound();
+        cursor.essential = true;
+        order.push(at);
+    }
+    let bound = |at: usize| cursors.get(at).map_or(0.0, |cursor| cursor.bound);
+    order.sort_unstable_by(|&a, &b| bound(a).total_cmp(&bound(b)));
+    let mut rest = 0.0;
+    for at in order {
+        let Some(cursor) = cursors.get_mut(at) else {
+            continue;
+        };
+        if (rest + cursor.bound) * ROOM >= threshold {
+            break;
+        }
+        rest += cursor.bound;
+        cursor.essential = false;
+    }
+    rest
+}
+
+/// Adds one term's shares in the window to the sums. Cursors come in the query's order, so where
+/// none is left out the sums are the scores.
+fn add_up<I>(
+    cursor: &Cursor<'_>,
+    segment: &Segment<I>,
+    view: &SegmentView,
+    start: u32,
+    sums: &mut [f64],
+    touched: &mut Bits,
+) {
+    let window = cursor.at..cursor.end;
+    let rows = cursor.postings.rows.get(window.clone()).unwrap_or_default();
+    let counts = cursor.postings.counts.get(window).unwrap_or_default();
+    for (&row, &count) in rows.iter().zip(counts) {
+        if !view.all && !view.visible.contains(row as usize) {
+            continue;
+        }
+        let place = (row - start) as usize;
+        if let Some(sum) = sums.get_mut(place) {
+            *sum += cursor.weight * cursor.saturation.of(count, segment.length(row));
+            touched.insert(place);
+        }
+    }
+}
+
+/// A row's score over all terms, in the query's order; `None` when it holds none.
+fn in_full<I>(row: u32, segment: &Segment<I>, cursors: &mut [Cursor<'_>]) -> Option<f64> {
+    let mut score = None;
+    for cursor in cursors {
+        if let Some(share) = cursor.share(row, segment) {
+            score = Some(score.unwrap_or(0.0) + share);
+        }
+    }
+    score
+}
+
+/// Where few rows are seen: looks each of them up in every list.
+fn pick<'a, I: Ord + Clone>(
+    segment: &'a Segment<I>,
+    view: &SegmentView,
+    cursors: &mut [Cursor<'a>],
+    top: &mut Top<'a, I>,
+) {
+    for row in view.visible.iter() {
+        let row = row as u32;
+        if let (Some(score), Some(id)) = (in_full(row, segment, cursors), segment.id(row)) {
+            top.push(score, id);
+        }
+    }
+}
