@@ -6,7 +6,7 @@ use crate::pool::Role;
 
 /// Why there is no connection.
 ///
-/// See the [crate](crate) for an example.
+/// See the [`crate`] for an example.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError<E> {

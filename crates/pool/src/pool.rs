@@ -32,7 +32,7 @@ impl fmt::Display for Role {
 
 /// Opens connections, and says which may be used again.
 ///
-/// See the [crate](crate) for an example.
+/// See the [`crate`] for an example.
 pub trait Manager: Send + Sync {
     /// What is pooled.
     type Connection: Send;
@@ -88,7 +88,7 @@ impl Size {
 ///
 /// Cost: a lock held for nanoseconds at each taking and returning.
 ///
-/// See the [crate](crate) for an example.
+/// See the [`crate`] for an example.
 pub struct ThreadSafeVecPool<M: Manager> {
     name: String,
     manager: M,
@@ -202,7 +202,7 @@ impl<M: Manager> fmt::Debug for ThreadSafeVecPool<M> {
 
 /// A connection on loan; returned when dropped.
 ///
-/// See the [crate](crate) for an example.
+/// See the [`crate`] for an example.
 pub struct Guard<'p, M: Manager> {
     pool: &'p ThreadSafeVecPool<M>,
     role: Role,

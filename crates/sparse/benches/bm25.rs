@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Reads `2wiki-500` below `$CORNU_DATA`. Where `$CORNU_BENCH_TOKENS` names a file, the tokens, the
-//! questions and the best ten of each go there, for `benches/bm25s.py`, which measures bm25s on the
+//! questions and the best ten of each go there, for `benches/compare_bm25s.py`, which measures bm25s on the
 //! same tokens and compares the scores.
 
 #![allow(
@@ -284,7 +284,7 @@ fn view(documents: u32, share: u32) -> View {
         ordinal,
         id,
         content: &content,
-        acl: if ordinal % share == 0 {
+        acl: if ordinal.is_multiple_of(share) {
             &public
         } else {
             &nobody

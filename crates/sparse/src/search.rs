@@ -6,6 +6,7 @@ mod top;
 
 pub use explain::{Explanation, TermShare};
 
+use std::fmt;
 use std::sync::Arc;
 
 use cornu_core::Ranking;
@@ -23,7 +24,7 @@ use crate::stats::{SegmentView, ViewStats};
 /// an index that holds them alone.
 ///
 /// See [`Bm25Index`](crate::Bm25Index) for an example.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Searcher<'a, I> {
     parts: [&'a Segment<I>; 2],
     stats: Arc<ViewStats>,
@@ -120,5 +121,15 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
     fn segments(&self) -> impl Iterator<Item = (&'a Segment<I>, &SegmentView)> {
         let views = [&self.stats.base, &self.stats.delta];
         self.parts.into_iter().zip(views)
+    }
+}
+
+/// Says what the view sees and nothing else, since what is printed may be kept.
+impl<I> fmt::Debug for Searcher<'_, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Searcher")
+            .field("rows", &self.stats.rows)
+            .field("words", &self.stats.words)
+            .finish_non_exhaustive()
     }
 }

@@ -3,7 +3,6 @@
 mod merge;
 
 use std::collections::HashMap;
-use std::mem::size_of;
 
 use sprs::CsMatI;
 
@@ -204,7 +203,7 @@ impl<I> Segment<I> {
         self.ids.len() * (size_of::<I>() + 2 * size_of::<u32>())
             + self.dictionary.heap_bytes()
             + self.counts.nnz() * 2 * size_of::<u32>()
-            + self.counts.indptr().raw_storage().len() * size_of::<usize>()
+            + size_of_val(self.counts.indptr().raw_storage())
             + self.blocks.len() * size_of::<Block>()
             + self.block_starts.len() * size_of::<u32>()
     }

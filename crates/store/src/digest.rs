@@ -9,7 +9,7 @@ use crate::terms::TermCounts;
 ///
 /// Every part has its length before it. Negative zero counts as zero, as it does for `==`.
 pub(crate) fn facts(facts: &DocumentFacts, terms: Option<&[TermCounts]>) -> [u8; 32] {
-    let mut hash = Parts(blake3::Hasher::new_derive_key("cornu store facts v1"));
+    let mut hash = Parts::new("cornu store facts v1");
     hash.text(facts.doc.as_str());
     hash.bytes(facts.content.as_bytes());
     hash.number(facts.acl.grants().len());
@@ -33,13 +33,13 @@ pub(crate) fn facts(facts: &DocumentFacts, terms: Option<&[TermCounts]>) -> [u8;
             }
         }
     }
-    *hash.0.finalize().as_bytes()
+    hash.whole()
 }
 
 /// Half a blake3 over what is shown of a chunk. It stands beside the text and is checked at each
 /// reading, so that damage in the file does not become evidence.
 pub(crate) fn seal(texts: &Texts<'_>) -> [u8; 16] {
-    let mut hash = Parts(blake3::Hasher::new_derive_key("cornu store text v1"));
+    let mut hash = Parts::new("cornu store text v1");
     hash.bytes(texts.chunk);
     hash.text(texts.headings);
     hash.text(texts.prefix);
@@ -59,7 +59,7 @@ pub(crate) fn document_seal(
     digest: &[u8; 32],
     vectors: usize,
 ) -> Seal {
-    let mut hash = Parts(blake3::Hasher::new_derive_key("cornu store document v1"));
+    let mut hash = Parts::new("cornu store document v1");
     hash.number(ordinal as usize);
     hash.text(name);
     hash.bytes(content);
@@ -125,36 +125,51 @@ fn chunk_parts(hash: &mut Parts, chunk: &Chunk) {
     }
     hash.option(chunk.language.as_deref());
     hash.text(&chunk.text);
-    hash.text(&chunk.index_text);
+    hash.option((chunk.index_text != chunk.text).then_some(chunk.index_text.as_str()));
     hash.number(chunk.tokens);
 }
 
-struct Parts(blake3::Hasher);
+/// Parts, put together before they are hashed: blake3 takes many blocks of one long input at a
+/// time, and many short inputs one after another.
+struct Parts {
+    bytes: Vec<u8>,
+}
 
 impl Parts {
+    /// The context comes first, so that no two kinds of hash can meet in the same bytes.
+    fn new(context: &str) -> Self {
+        let mut parts = Self { bytes: Vec::new() };
+        parts.text(context);
+        parts
+    }
+
     fn number(&mut self, value: usize) {
-        self.0.update(&(value as u64).to_le_bytes());
+        self.bytes.extend_from_slice(&(value as u64).to_le_bytes());
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len());
-        self.0.update(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 
     fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
-    fn half(&self) -> [u8; 16] {
-        let mut half = [0; 16];
-        for (to, from) in half.iter_mut().zip(self.0.finalize().as_bytes()) {
-            *to = *from;
-        }
-        half
-    }
-
     fn option(&mut self, text: Option<&str>) {
         self.number(usize::from(text.is_some()));
         self.text(text.unwrap_or_default());
+    }
+
+    fn whole(&self) -> [u8; 32] {
+        *blake3::hash(&self.bytes).as_bytes()
+    }
+
+    fn half(&self) -> [u8; 16] {
+        let mut half = [0; 16];
+        for (to, from) in half.iter_mut().zip(self.whole()) {
+            *to = from;
+        }
+        half
     }
 }

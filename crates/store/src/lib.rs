@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`store`] | [`SqliteVecStore`]: open, upsert, remove, batch |
 //! | [`snapshot`] | [`Snapshot`]: one state for a whole query |
-//! | [`write`] | [`Batch`]: many documents in one commit |
+//! | [`mod@write`] | [`Batch`]: many documents in one commit |
 //! | [`options`] | [`Options`], [`Access`], [`Route`], [`Durability`] |
 //! | [`terms`] | [`ChunkTerms`]: what a sparse route reads |
 //! | [`maintain`] | [`Stats`], and rebuilding and compacting |
@@ -55,6 +55,7 @@
 mod digest;
 pub mod doctor;
 pub mod error;
+mod kernel;
 mod knn;
 pub mod maintain;
 pub mod options;

@@ -94,6 +94,17 @@ impl SqliteVecStore {
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
+    ///
+    /// ```
+    /// # use cornu_core::Fingerprint;
+    /// # use cornu_store::{Options, SqliteVecStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("index.db");
+    /// let store = SqliteVecStore::open(path, &Fingerprint::new("m"), 3, &Options::default())?;
+    /// let stats = store.stats()?;
+    /// assert_eq!((stats.documents, stats.vectors, stats.epoch), (0, 0, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> Result<Stats, StoreError> {
         let reading = Reading::begin(self)?;
         let size = |suffix: &str| {

@@ -1,6 +1,7 @@
 //! Rows back into the nouns of `core`. Whatever is not as it was written is an error.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -40,70 +41,63 @@ impl Reader<'_> {
     /// What the principal sees. O(visible documents · log). The grants that are read are those
     /// that the principal holds, so hidden documents are not even looked at.
     pub(crate) fn view(&self, principal: &Principal, state: State) -> Result<View, StoreError> {
-        let held: Vec<_> = principal
-            .grants()
-            .map(|grant| Value::Text(grant.as_str().to_owned()))
-            .collect();
-        let held = Rc::new(held);
-        let mut seen: Vec<Seen> = Vec::new();
-        let mut seals: BTreeMap<String, (u64, Seal)> = BTreeMap::new();
-        let sql = "SELECT d.ordinal, g.name, d.name, d.content, d.digest, d.vectors
-            FROM grants AS g JOIN documents AS d ON d.ordinal = g.document
-            WHERE g.name IN rarray(?1) ORDER BY d.ordinal, g.name";
-        self.each(sql, params![held], |row| {
-            let ordinal: u32 = row.get(0)?;
-            if seen.last().is_none_or(|last| last.ordinal != ordinal) {
-                let (name, content): (String, [u8; 32]) = (row.get(2)?, row.get(3)?);
-                let (digest, vectors) = (row.get(4)?, row.get(5)?);
-                seen.push(Seen {
-                    ordinal,
-                    doc: self.doc(&name)?,
-                    content: ContentHash::from_bytes(content),
-                    grants: Vec::new(),
-                    seal: digest::document_seal(ordinal, &name, &content, &digest, vectors),
-                });
-            }
-            if let Some(document) = seen.last_mut() {
-                let name: String = row.get(1)?;
-                document.grants.push(self.grant(&name)?);
-                let (count, seal) = seals.entry(name).or_default();
-                *count += 1;
-                *seal ^= document.seal;
-            }
-            Ok(())
-        })?;
-        let sql = "SELECT name, documents, seal FROM grant_seals WHERE name IN rarray(?1)";
-        self.each(sql, params![held], |row| {
-            let written = (row.get(1)?, Seal(row.get(2)?));
-            let read = seals.remove(&row.get::<_, String>(0)?).unwrap_or_default();
-            if read != written {
-                return Err(self
-                    .damaged("documents of a grant are missing or changed")
-                    .into());
-            }
-            Ok(())
-        })?;
-        if !seals.is_empty() {
-            return Err(self.damaged("the seal of a grant is missing"));
+        let mut seen: BTreeMap<u32, Seen> = BTreeMap::new();
+        let mut acls = Vec::new();
+        for grant in principal.grants() {
+            self.read_grant(grant, acls.len(), &mut seen)?;
+            acls.push(Acl::from_iter([grant.clone()]));
         }
-        let seen: Vec<(u32, DocId, ContentHash, Acl)> = seen
-            .into_iter()
-            .map(|seen| {
-                (
-                    seen.ordinal,
-                    seen.doc,
-                    seen.content,
-                    seen.grants.into_iter().collect(),
-                )
+        let entries = seen.iter().filter_map(|(ordinal, document)| {
+            Some(ViewEntry {
+                ordinal: *ordinal,
+                id: &document.doc,
+                content: &document.content,
+                acl: acls.get(document.by)?,
             })
-            .collect();
-        let entries = seen.iter().map(|(ordinal, id, content, acl)| ViewEntry {
-            ordinal: *ordinal,
-            id,
-            content,
-            acl,
         });
         Ok(View::resolve(principal, state.epoch, entries))
+    }
+
+    /// Adds the documents that a grant opens, and compares them with the grant's seal.
+    fn read_grant(
+        &self,
+        grant: &Grant,
+        by: usize,
+        seen: &mut BTreeMap<u32, Seen>,
+    ) -> Result<(), StoreError> {
+        let mut read = (0_u64, Seal::default());
+        let sql = "SELECT d.ordinal, d.name, d.content, d.digest, d.vectors
+            FROM grants AS g JOIN documents AS d ON d.ordinal = g.document WHERE g.name = ?1";
+        self.each(sql, params![grant.as_str()], |row| {
+            let ordinal = row.get(0)?;
+            let document = match seen.entry(ordinal) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+                    let (content, digest) = (row.get(2)?, row.get(3)?);
+                    let vectors = row.get(4)?;
+                    entry.insert(Seen {
+                        doc: self.doc(name)?,
+                        content: ContentHash::from_bytes(content),
+                        by,
+                        seal: digest::document_seal(ordinal, name, &content, &digest, vectors),
+                    })
+                }
+            };
+            read.0 += 1;
+            read.1 ^= document.seal;
+            Ok(())
+        })?;
+        let mut written = (0, Seal::default());
+        let sql = "SELECT documents, seal FROM grant_seals WHERE name = ?1";
+        self.each(sql, params![grant.as_str()], |row| {
+            written = (row.get(0)?, Seal(row.get(1)?));
+            Ok(())
+        })?;
+        if read != written {
+            return Err(self.damaged("documents of a grant are missing or changed"));
+        }
+        Ok(())
     }
 
     /// The view's documents, in order of name.
@@ -415,10 +409,10 @@ pub(crate) type FactsAndTerms = (DocumentFacts, Option<Vec<TermCounts>>);
 
 /// A document of a view while it is read.
 struct Seen {
-    ordinal: u32,
     doc: DocId,
     content: ContentHash,
-    grants: Vec<Grant>,
+    /// The first grant that opened it, by its place among those that the principal holds.
+    by: usize,
     seal: Seal,
 }
 

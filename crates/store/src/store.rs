@@ -36,7 +36,7 @@ use crate::{digest, validate};
 /// Cost: an unchanged document costs its hash and one look-up; a changed one a transaction, or a
 /// savepoint within a [`batch`](Self::batch). `knn` reads each visible vector once.
 ///
-/// See the [crate](crate) for an example.
+/// See the [`crate`] for an example.
 pub struct SqliteVecStore {
     path: PathBuf,
     options: Options,

@@ -58,7 +58,7 @@ impl Environment {
     }
 
     /// The same with libtorch and the models: `LIBTORCH`, the loader's path, `CORNU_MODELS` (the
-    /// folder under which every model has its own).
+    /// folder under which every model has its own), and `CORNU_REQUIRE_MODELS`.
     ///
     /// # Errors
     /// If a path cannot stand in a list of paths.
@@ -81,6 +81,8 @@ impl Environment {
             prepend(dir.join("lib"), env::var_os(loader).as_ref())?,
         );
         torch.set("CORNU_MODELS", &prepared.models_dir);
+        // The weights are there: a test that skips for want of them would hide something.
+        torch.set("CORNU_REQUIRE_MODELS", "1");
         Ok(torch)
     }
 

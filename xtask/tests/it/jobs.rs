@@ -34,6 +34,7 @@ fn the_environment_is_whole() {
     assert!(var("CORNU_MODELS").join("mini/model.safetensors").is_file());
     let loader = std::env::var_os("LD_LIBRARY_PATH").or_else(|| std::env::var_os("DYLD_LIBRARY_PATH")).unwrap();
     assert!(std::env::split_paths(&loader).any(|p| p == var("LIBTORCH").join("lib")));
+    assert_eq!(var("CORNU_REQUIRE_MODELS").as_os_str(), "1");
     assert!(var("CORNU_DATA").ends_with("shared/data"));
     assert!(std::env::var_os("LIBTORCH_BYPASS_VERSION_CHECK").is_none());
 }

@@ -11,8 +11,8 @@ use super::tokenizer::BertTokenizer;
 
 /// Counts the tokens of a Hugging Face tokenizer, special tokens apart. Needs no libtorch.
 ///
-/// Time is that of the tokenizer, O(bytes): about 1 MB/s on Chinese and 3 MB/s on English text.
-/// Memory is the vocabulary, plus about 100 bytes for each token of the text at hand.
+/// Time is that of the tokenizer, O(bytes). Memory is the vocabulary, plus some hundred bytes for
+/// each token of the text at hand.
 ///
 /// ```
 /// use cornu_core::TokenCounter;

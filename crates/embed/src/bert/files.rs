@@ -50,8 +50,7 @@ pub(crate) enum WeightFile {
 }
 
 impl ModelFiles {
-    /// Opens a folder. Reads each file once (the weights for their sha256: about 0.1 s for
-    /// 100 MB).
+    /// Opens a folder. Reads each file once, the weights for their sha256.
     ///
     /// # Errors
     /// [`ModelError`].

@@ -1,4 +1,39 @@
-//! BERT: model files, tokenizers and (feature `torch`) the encoder.
+//! BERT: model files, tokenizers and, with the feature `torch`, the encoder on libtorch.
+//!
+//! | what | without `torch` | with `torch` |
+//! |---|---|---|
+//! | a model's folder | [`ModelFiles`], [`SafeTensors`], [`PackedModel`], [`BertConfig`], [`SentenceConfig`] | the same |
+//! | tokens | [`BertTokenizer`], [`HfTokenCounter`] | the same |
+//! | texts to vectors | | `BertEmbeddingProvider` |
+//! | one vector a token | | `BertTokenEmbedder` |
+//! | query and document to a score | | `BertPairScorer` |
+//!
+//! # Which models
+//!
+//! A [`Preset`] by name (`bge-small-zh-v1.5`, `bge-small-en-v1.5`, `multilingual-e5-small`,
+//! `all-MiniLM-L6-v2`), or any folder with the checkpoint of a BERT, RoBERTa or XLM-RoBERTa encoder
+//! as safetensors and a `tokenizer.json`. Pooling, limit and prefixes come from the files that
+//! sentence-transformers puts there; a pooling that is not named is not guessed.
+//!
+//! # Untrusted files
+//!
+//! Reading a model runs no code of its and trusts no number of its: sizes and offsets are checked
+//! against the size of the file before anything is allocated, and a panic of the tokenizer library
+//! on a broken `tokenizer.json` becomes a [`ModelError`]. `SafeTensors::new`, `PackedModel::new`,
+//! `BertTokenizer::from_json` and `BertConfig::from_json` take bytes, for fuzzing.
+//!
+//! # Same text, same bits
+//!
+//! A text's vector does not depend on its neighbours, their order, the pack size or the number of
+//! threads, bit for bit, on one type of processor with one libtorch. On another type the last bits
+//! differ (about 1e-6 in a component), because libtorch picks other kernels there.
+//!
+//! # Threads
+//!
+//! A provider has a pool of its own, and each of its threads works on its own pack with libtorch's
+//! threads switched off. `tch::set_num_threads(1)` is called on these threads; libtorch remembers
+//! the last such call for threads that have not chosen yet, which matters only to a program that
+//! also uses `tch` elsewhere: it should call `tch::set_num_threads` itself.
 
 mod config;
 mod counter;

@@ -41,7 +41,7 @@ pub struct BertOptions {
     /// weights and the result, a call needs for each token of its texts about 40 bytes, and for
     /// each thread, with r = max(this, the longest text) and the model's hidden size h and inner
     /// size i, about 4 · r · (8 · h + 2 · i) bytes: 6 MB for h = 384 and r = 256. Vectors do not
-    /// depend on it. Default: 256, where matrix products reach their full speed.
+    /// depend on it; more than 1,024 is taken as 1,024. Default: 256, where matrix products reach their full speed.
     pub rows_per_pack: NonZeroUsize,
 }
 

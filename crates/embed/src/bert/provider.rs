@@ -19,8 +19,8 @@ const CODE: &str = "bert/1";
 
 /// Texts to unit vectors with a BERT encoder on libtorch, in f32.
 ///
-/// Time: 2 · layers · (4 · h² + 2 · h · i) multiplications and additions a token for the linear
-/// layers (21 million for all-MiniLM-L6-v2, 42 million for multilingual-e5-small), and 4 · layers
+/// Time: layers · (4 · h² + 2 · h · i) multiplications and as many additions a token for the linear
+/// layers (10.6 million of each for all-MiniLM-L6-v2, 21 million for multilingual-e5-small), and 2 · layers
 /// · h · n more for attention in a text of n tokens. Memory: see
 /// [`BertOptions::rows_per_pack`]. Threads may share one provider.
 ///
@@ -51,7 +51,8 @@ pub(crate) struct Inner {
 }
 
 impl BertEmbeddingProvider {
-    /// Opens a preset by its name, or a model's folder by its path. Takes 0.2 s to 1 s.
+    /// Opens a preset by its name, or a model's folder by its path. Reads the weights twice (once
+    /// for their sha256) and runs a few small forward passes.
     ///
     /// # Errors
     /// [`ProviderError::Unavailable`] when a file is missing, [`ProviderError::Failed`] with a

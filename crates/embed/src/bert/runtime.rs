@@ -10,6 +10,12 @@ use super::files::ModelFiles;
 use super::options::BertOptions;
 use super::tokenizer::{BertTokenizer, Tokens};
 
+/// Rows below which a pack is not worth sharing a product.
+const WORTHWHILE: usize = 64;
+
+/// Rows up to which rows were seen to be independent of one another on MKL.
+const MOST_ROWS: usize = 1024;
+
 /// An encoder with its tokenizer and its threads.
 ///
 /// libtorch's own threads are switched off within ours: each of ours works on a pack of its own,
@@ -136,35 +142,13 @@ impl Runtime {
         Ok(out)
     }
 
-    /// Positions of texts, grouped: the longest first, at most `rows_per_pack` tokens in a pack
-    /// (a longer text alone), and no fewer packs than threads while packs are worth a product.
     fn packs(&self, texts: &[Tokens]) -> Vec<Vec<usize>> {
-        const WORTHWHILE: usize = 64;
-        let mut order: Vec<usize> = (0..texts.len()).collect();
-        let length = |at: &usize| texts.get(*at).map_or(0, Tokens::len);
-        order.sort_by_key(|at| std::cmp::Reverse(length(at)));
-        if !self.packable {
-            return order.into_iter().map(|at| vec![at]).collect();
-        }
-        let total: usize = order.iter().map(&length).sum();
-        let share = total.div_ceil(self.pool.current_num_threads());
-        let most = share.max(WORTHWHILE).min(self.rows_per_pack);
-        let mut packs: Vec<Vec<usize>> = Vec::new();
-        let mut rows = usize::MAX;
-        for at in order {
-            let own = length(&at);
-            match packs.last_mut() {
-                Some(pack) if rows.saturating_add(own) <= most => {
-                    pack.push(at);
-                    rows += own;
-                }
-                _ => {
-                    packs.push(vec![at]);
-                    rows = own;
-                }
-            }
-        }
-        packs
+        let lengths: Vec<usize> = texts.iter().map(Tokens::len).collect();
+        let most = self.packable.then(|| {
+            let share = lengths.iter().sum::<usize>() / self.pool.current_num_threads();
+            share.clamp(WORTHWHILE, MOST_ROWS).min(self.rows_per_pack)
+        });
+        group(&lengths, most.unwrap_or(0))
     }
 
     fn failed(&self, error: ForwardError) -> ProviderError {
@@ -172,5 +156,50 @@ impl Runtime {
             provider: self.name.clone(),
             source: Box::new(error),
         }
+    }
+}
+
+/// Positions of texts in packs: the longest first, equal lengths side by side, at most `most`
+/// tokens in a pack. A longer text is alone.
+fn group(lengths: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<(usize, usize)> = lengths.iter().copied().enumerate().collect();
+    order.sort_by_key(|&(_, length)| std::cmp::Reverse(length));
+    let mut packs: Vec<Vec<usize>> = Vec::new();
+    let mut rows = 0_usize;
+    for (at, length) in order {
+        match packs.last_mut() {
+            Some(pack) if rows.saturating_add(length) <= most => {
+                pack.push(at);
+                rows += length;
+            }
+            _ => {
+                packs.push(vec![at]);
+                rows = length;
+            }
+        }
+    }
+    packs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::group;
+
+    #[test]
+    fn packs_hold_each_text_once_and_keep_to_their_size() {
+        let lengths: Vec<usize> = (0..200).map(|at| 2 + at * 7919 % 300).collect();
+        for most in [0, 1, 64, 256, 100_000] {
+            let packs = group(&lengths, most);
+            for pack in &packs {
+                let rows: usize = pack.iter().map(|&at| lengths[at]).sum();
+                assert!(pack.len() == 1 || rows <= most);
+                assert!(pack.is_sorted_by(|&a, &b| lengths[a] >= lengths[b]));
+            }
+            let mut all: Vec<usize> = packs.into_iter().flatten().collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..lengths.len()).collect::<Vec<_>>());
+        }
+        // Where rows are not independent, each text is a pack.
+        assert!(group(&lengths, 0).iter().all(|pack| pack.len() == 1));
     }
 }

@@ -18,6 +18,7 @@ fn fu_04_a_document_counts_once_a_list() {
     ));
 
     let first = best_per(&places(chunks), |chunk| chunk.0);
+    assert_eq!(first, scored([("A", 100.0), ("B", 98.0)]), "the best score");
     let fused = equal_rrf(&[&first, &places(["B"])]).into_ranking();
     assert_eq!(ids(&fused), ["B", "A"]);
     assert_eq!(score(&fused, "A"), 1.0 / 61.0);

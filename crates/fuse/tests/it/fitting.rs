@@ -47,6 +47,30 @@ fn the_interval_is_as_wide_as_the_doubt() {
     assert!(sure.interval.0 > 0.5, "{sure:?}");
 }
 
+/// Whatever the seed: an interval from low to high that does not depend much on the draws, and is
+/// wider the surer it has to be.
+#[test]
+fn the_interval_is_one_of_quantiles() {
+    for seed in 0..40 {
+        let fit = |confidence| {
+            let options = FitOptions {
+                seed,
+                resamples: 400,
+                confidence,
+                ..FitOptions::default()
+            };
+            let (low, high) = fit_alpha(&dev(6, 5), &options, reciprocal_rank)
+                .unwrap()
+                .interval;
+            assert!(low <= high, "{low} {high}");
+            (low, high)
+        };
+        let (narrow, wide) = (fit(0.05), fit(0.99));
+        assert!(wide.0 <= narrow.0 && narrow.1 <= wide.1);
+        assert!(wide.0 < 0.5 && wide.1 > 0.5);
+    }
+}
+
 #[test]
 fn no_preference_gives_the_middle() {
     let query = DevQuery {

@@ -23,6 +23,9 @@ const WINDOW: usize = 2048;
 /// Room for rounding in the sums of bounds: far more than a thousand additions can lose.
 const ROOM: f64 = 1.0 + 1e-9;
 
+/// How many postings walking must save for each row that is looked up instead.
+const WORTH: usize = 2;
+
 /// One term's walk through its postings.
 pub(super) struct Cursor<'a> {
     postings: Postings<'a>,
@@ -103,15 +106,15 @@ pub(super) fn scan<'a, I: Ord + Clone>(
     }
     let mut sums = vec![0.0; WINDOW];
     let mut touched = Bits::new(WINDOW);
+    let mut left_out = Vec::with_capacity(cursors.len());
     while let Some(next) = cursors.iter().filter_map(Cursor::next_row).min() {
         let start = next - next % WINDOW as u32;
         let limit = start.saturating_add(WINDOW as u32);
         for cursor in &mut cursors {
             cursor.enter(limit);
         }
-        let mut rest = 0.0;
         if prune {
-            rest = divide(&mut cursors, top.threshold());
+            divide(&mut cursors, top.threshold(), &mut left_out);
         }
         let walked = cursors.iter().filter(|cursor| cursor.essential);
         for cursor in walked {
@@ -122,11 +125,12 @@ pub(super) fn scan<'a, I: Ord + Clone>(
                 continue;
             };
             let row = start + place as u32;
-            if (sum + rest) * ROOM < top.threshold() {
+            let threshold = top.threshold();
+            if !can_enter(row, sum, &left_out, threshold, segment, &mut cursors) {
                 continue;
             }
             let mut score = sum;
-            if rest > 0.0 {
+            if !left_out.is_empty() {
                 score = in_full(row, segment, &mut cursors).unwrap_or(sum);
             }
             if let Some(id) = segment.id(row) {
@@ -136,28 +140,64 @@ pub(super) fn scan<'a, I: Ord + Clone>(
     }
 }
 
-/// Marks the terms that have to be walked; the sum of the bounds of the others.
-fn divide(cursors: &mut [Cursor<'_>], threshold: f64) -> f64 {
-    let mut order: Vec<usize> = Vec::with_capacity(cursors.len());
+/// A term that is not walked in a window: its cursor, and what it and those before it in the list
+/// can give together.
+type LeftOut = (usize, f64);
+
+/// Decides which terms are walked; `left_out` are the others, the smallest bound first.
+fn divide(cursors: &mut [Cursor<'_>], threshold: f64, left_out: &mut Vec<LeftOut>) {
+    left_out.clear();
     for (at, cursor) in cursors.iter_mut().enumerate() {
         cursor.set_bound();
         cursor.essential = true;
-        order.push(at);
+        left_out.push((at, cursor.bound));
     }
-    let bound = |at: usize| cursors.get(at).map_or(0.0, |cursor| cursor.bound);
-    order.sort_unstable_by(|&a, &b| bound(a).total_cmp(&bound(b)));
-    let mut rest = 0.0;
-    for at in order {
-        let Some(cursor) = cursors.get_mut(at) else {
-            continue;
-        };
-        if (rest + cursor.bound) * ROOM >= threshold {
+    left_out.sort_unstable_by(|(_, a), (_, b)| a.total_cmp(b));
+    let mut sum = 0.0;
+    let mut keep = 0;
+    for (_, bound) in left_out.iter_mut() {
+        sum += *bound;
+        if sum * ROOM >= threshold {
             break;
         }
-        rest += cursor.bound;
-        cursor.essential = false;
+        *bound = sum;
+        keep += 1;
     }
-    rest
+    left_out.truncate(keep);
+    let size = |at: usize| cursors.get(at).map_or(0, |cursor| cursor.end - cursor.at);
+    let all: usize = (0..cursors.len()).map(size).sum();
+    let skipped: usize = left_out.iter().map(|&(at, _)| size(at)).sum();
+    let walked = all - skipped;
+    if walked * WORTH > skipped {
+        left_out.clear(); // looking rows up would cost more than walking
+    }
+    for &(at, _) in left_out.iter() {
+        if let Some(cursor) = cursors.get_mut(at) {
+            cursor.essential = false;
+        }
+    }
+}
+
+/// Whether a row with this sum over the walked terms can still enter: looks the others up, the
+/// largest bound first, until their bounds say no.
+fn can_enter<I>(
+    row: u32,
+    mut sum: f64,
+    left_out: &[LeftOut],
+    threshold: f64,
+    segment: &Segment<I>,
+    cursors: &mut [Cursor<'_>],
+) -> bool {
+    for &(at, rest) in left_out.iter().rev() {
+        if (sum + rest) * ROOM < threshold {
+            return false;
+        }
+        let share = cursors
+            .get_mut(at)
+            .and_then(|cursor| cursor.share(row, segment));
+        sum += share.unwrap_or(0.0);
+    }
+    sum * ROOM >= threshold
 }
 
 /// Adds one term's shares in the window to the sums. Cursors come in the query's order, so where

@@ -143,7 +143,7 @@ fn statistics_stay_within_their_bound() {
     let mut answers = Vec::new();
     for round in 0..2 {
         for share in 1..20 {
-            let view = view(2000, |document| document % share == 0);
+            let view = view(2000, |document| document.is_multiple_of(share));
             let found = |index: &Bm25Index<u32>| {
                 index
                     .searcher(&view)
@@ -161,7 +161,7 @@ fn statistics_stay_within_their_bound() {
     let of_one_view = (roomy.heap_bytes() - empty) / 19;
     let tight = index_of(rows).with_stats_bytes(3 * of_one_view + 1);
     for share in 1..20 {
-        let view = view(2000, |document| document % share == 0);
+        let view = view(2000, |document| document.is_multiple_of(share));
         assert!(tight.searcher(&view).is_ok());
         assert!(tight.heap_bytes() <= empty + 3 * of_one_view + 1);
     }
@@ -169,6 +169,51 @@ fn statistics_stay_within_their_bound() {
         tight.heap_bytes() >= empty + 2 * of_one_view,
         "it keeps what fits"
     );
+}
+
+/// Several threads, the first use of a view's statistics among what they share.
+#[test]
+fn threads_get_the_same_answers() {
+    let rows = (0..3000_u32).map(|row| {
+        let terms = [
+            ("a", 1 + row % 3),
+            ("b", row % 2),
+            ("c", u32::from(row % 7 == 0)),
+        ];
+        TermCounts::from_pairs(3 + row % 5, terms).unwrap()
+    });
+    let index = index_of(rows);
+    let terms = ["a", "b", "c"].map(|term| (term.to_owned(), 1.0));
+    let query = Query::weighted(terms).unwrap();
+    let search = || {
+        let seen = view(3000, |document| document % 3 != 0);
+        index
+            .searcher(&seen)
+            .unwrap()
+            .search(&query, &Bm25::default(), 50)
+    };
+    let found = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(search)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect::<Vec<_>>()
+    });
+    assert!(
+        found
+            .iter()
+            .all(|each| *each == search() && each.len() == 50)
+    );
+}
+
+/// What a view does not hold is not in the debug output of its searcher either.
+#[test]
+fn a_searcher_prints_nothing_hidden() {
+    let index = index_of([one("open"), one("hidden")]);
+    let alone = index_of([one("open")]);
+    let (some, all) = (view(2, |document| document == 0), view(1, |_| true));
+    let whole = format!("{:?}", index.searcher(&some).unwrap());
+    assert_eq!(whole, format!("{:?}", alone.searcher(&all).unwrap()));
 }
 
 #[test]

@@ -52,8 +52,8 @@ pub(crate) fn ordinals(history: &History) -> BTreeMap<&DocId, u32> {
     ordinals
 }
 
-/// The index after a history, one step a write, and the view of its last state.
-fn index(history: &History, principal: &Principal) -> (Bm25Index<ChunkId>, View) {
+/// The index after a history, one step a write.
+fn index(history: &History) -> Bm25Index<ChunkId> {
     let tokenizer = tokenizer();
     let ordinals = ordinals(history);
     let mut index = Bm25Index::build(Fingerprint::new("test"), [], 0).unwrap();
@@ -71,6 +71,12 @@ fn index(history: &History, principal: &Principal) -> (Bm25Index<ChunkId>, View)
         };
         index.apply([DocumentRows { document, rows }], 1).unwrap();
     }
+    index
+}
+
+/// What a principal sees of the last state.
+fn view(history: &History, principal: &Principal) -> View {
+    let ordinals = ordinals(history);
     let state = history.finally();
     let entries = state.iter().map(|(doc, facts)| ViewEntry {
         ordinal: ordinals[*doc],
@@ -78,13 +84,13 @@ fn index(history: &History, principal: &Principal) -> (Bm25Index<ChunkId>, View)
         content: &facts.content,
         acl: &facts.acl,
     });
-    let view = View::resolve(principal, index.epoch(), entries);
-    (index, view)
+    View::resolve(principal, u64::from(!ordinals.is_empty()), entries)
 }
 
 /// All that an asker can get, as text.
 fn answers(
-    (index, view): &(Bm25Index<ChunkId>, View),
+    index: &Bm25Index<ChunkId>,
+    view: &View,
     query: &Query,
     bm25: &Bm25,
     k: usize,
@@ -112,27 +118,30 @@ proptest! {
     #[test]
     fn hidden_documents_have_no_part_in_any_answer(
         (history, principal, query, k) in asked(),
+        other in strategies::principal(),
         variant in prop::sample::select(vec![
             Variant::Lucene, Variant::Robertson, Variant::Atire, Variant::Bm25L, Variant::Bm25Plus,
         ]),
     ) {
         let bm25 = Bm25::new(variant, 1.2, 0.75).unwrap();
-        let whole = index(&history, &principal);
-        let alone = index(&history.without_hidden(&principal), &principal);
+        let known = history.without_hidden(&principal);
+        let (whole, alone) = (index(&history), index(&known));
         // Every id there ever was, hidden and gone ones among them.
         let ids: Vec<ChunkId> = history
             .facts()
             .flat_map(|facts| facts.chunks.iter().map(|chunk| chunk.id))
             .collect();
+        // Somebody else has asked the same before, so that their statistics are kept.
+        answers(&whole, &view(&history, &other), &query, &bm25, k, &ids);
         prop_assert_eq!(
-            answers(&whole, &query, &bm25, k, &ids),
-            answers(&alone, &query, &bm25, k, &ids)
+            answers(&whole, &view(&history, &principal), &query, &bm25, k, &ids),
+            answers(&alone, &view(&known, &principal), &query, &bm25, k, &ids)
         );
     }
 
     #[test]
     fn what_a_search_finds_is_seen_and_explained((history, principal, query, k) in asked()) {
-        let (index, view) = index(&history, &principal);
+        let (index, view) = (index(&history), view(&history, &principal));
         let searcher = index.searcher(&view).unwrap();
         let bm25 = Bm25::default();
         for hit in &searcher.search(&query, &bm25, k) {

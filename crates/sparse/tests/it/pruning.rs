@@ -10,6 +10,7 @@ use crate::naive::{NaiveRow, naive};
 use crate::view;
 
 const VOCABULARY: u64 = 30;
+const DOCUMENTS: u32 = 200;
 
 /// Rows over several windows of the scan. Term i stands in about one row in 1 + i/2; counts and
 /// lengths are few different values, so that scores tie across windows. In `drift` rows grow longer
@@ -38,18 +39,26 @@ fn rows(seed: u64, count: u32, drift: bool) -> Vec<TermCounts> {
 }
 
 /// Several rows a document; ids count down, so that the order of ids is not that of insertion.
-fn build(rows: &[TermCounts], documents: u32) -> Bm25Index<u32> {
-    let all = (0..documents).map(|document| DocumentRows {
-        document,
-        rows: (document as usize..rows.len())
-            .step_by(documents as usize)
-            .map(|at| Row {
-                id: (rows.len() - at) as u32,
-                counts: rows[at].clone(),
-            })
-            .collect(),
-    });
-    Bm25Index::build(cornu_core::Fingerprint::new("test"), all, 1).unwrap()
+fn documents(rows: &[TermCounts], which: impl Fn(u32) -> bool) -> Vec<DocumentRows<u32>> {
+    let rows_of = |document: u32| {
+        let places = (document as usize..rows.len()).step_by(DOCUMENTS as usize);
+        let row = |at: usize| Row {
+            id: (rows.len() - at) as u32,
+            counts: rows[at].clone(),
+        };
+        places.map(row).collect()
+    };
+    let documents = (0..DOCUMENTS).filter(|&document| which(document));
+    documents
+        .map(|document| DocumentRows {
+            document,
+            rows: rows_of(document),
+        })
+        .collect()
+}
+
+fn build(documents: Vec<DocumentRows<u32>>) -> Bm25Index<u32> {
+    Bm25Index::build(cornu_core::Fingerprint::new("test"), documents, 1).unwrap()
 }
 
 proptest! {
@@ -68,10 +77,9 @@ proptest! {
         ]),
     ) {
         let rows = rows(seed, 7000, drift);
-        let documents = 200;
-        let mut index = build(&rows, documents);
-        let seen = |document: u32| document % share == 0;
-        let view = view(documents, seen);
+        let index = build(documents(&rows, |_| true));
+        let seen = |document: u32| document.is_multiple_of(share);
+        let view = view(DOCUMENTS, seen);
         let query = Query::weighted(terms.iter().map(|(term, w)| (format!("t{term}"), *w))).unwrap();
         let bm25 = Bm25::new(variant, 1.2, b).unwrap();
         let found = {
@@ -90,7 +98,7 @@ proptest! {
                 .enumerate()
                 .map(|(at, counts)| NaiveRow {
                     id: (rows.len() - at) as u32,
-                    seen: seen(at as u32 % documents),
+                    seen: seen(at as u32 % DOCUMENTS),
                     length: counts.length(),
                     terms: counts.iter().map(|(term, count)| (term.to_owned(), count)).collect(),
                 })
@@ -100,17 +108,17 @@ proptest! {
             let usual: Vec<_> = usual.into_iter().map(|hit| (hit.id, hit.score.to_bits())).collect();
             prop_assert_eq!(usual, expected);
         }
-        // The same rows spread over base and changes.
-        let again = (0..3).map(|document| DocumentRows {
-            document,
-            rows: (document as usize..rows.len())
-                .step_by(documents as usize)
-                .map(|at| Row { id: (rows.len() - at) as u32, counts: rows[at].clone() })
-                .collect(),
-        });
-        index.apply(again, 1).unwrap();
-        let searcher = index.searcher(&view).unwrap();
-        prop_assert_eq!(&searcher.search(&query, &bm25, k), &found);
-        prop_assert_eq!(&searcher.search_exhaustively(&query, &bm25, k), &found);
+        // The same rows spread over base and changes, ids interleaved; then some written again, so
+        // that the base holds rows that are dead.
+        let mut index = build(documents(&rows, |document| document % 2 == 0));
+        index.apply(documents(&rows, |document| document % 2 == 1), 1).unwrap();
+        for again in 0..2 {
+            let searcher = index.searcher(&view).unwrap();
+            prop_assert_eq!(&searcher.search(&query, &bm25, k), &found);
+            prop_assert_eq!(&searcher.search_exhaustively(&query, &bm25, k), &found);
+            if again == 0 {
+                index.apply(documents(&rows, |document| document % 9 == 0), 1).unwrap();
+            }
+        }
     }
 }

@@ -24,7 +24,7 @@ const STATEMENT: &str = "
 const MAX_K: usize = 4096;
 
 /// How many rows beyond k are asked for at first: the first of them proves the cut.
-const SPARE: usize = 4;
+const SPARE: usize = 2;
 
 /// The rows that may be among the best k, with their exact scores: all that are, and a few more.
 ///

@@ -67,23 +67,23 @@ impl Resident {
             }
             Ok(())
         };
-        // Both are sorted. A small view is looked up, a large one is merged.
-        if view.len().saturating_mul(16) < self.places.len() as u64 {
-            for ordinal in view.ordinals() {
-                if let Ok(at) = self
-                    .places
-                    .binary_search_by_key(&ordinal, |place| place.ordinal)
-                {
-                    self.places.get(at).map_or(Ok(()), &mut add)?;
-                }
+        // Both are sorted. From each place on, the next is sought in steps that double: a large
+        // view costs a comparison or two a document, a small one a short search nearby.
+        let mut rest = self.places.as_slice();
+        for ordinal in view.ordinals() {
+            let lies_before = |place: &Place| place.ordinal < ordinal;
+            let mut step = 1;
+            while rest.get(step).is_some_and(lies_before) {
+                step *= 2;
             }
-        } else {
-            let mut places = self.places.iter().peekable();
-            for ordinal in view.ordinals() {
-                while places.next_if(|place| place.ordinal < ordinal).is_some() {}
-                places
-                    .next_if(|place| place.ordinal == ordinal)
-                    .map_or(Ok(()), &mut add)?;
+            let near = rest.get(..=step).unwrap_or(rest);
+            rest = rest
+                .get(near.partition_point(lies_before)..)
+                .unwrap_or_default();
+            match rest.first() {
+                Some(place) if place.ordinal == ordinal => add(place)?,
+                Some(_) => {}
+                None => break,
             }
         }
         Ok(runs)
@@ -99,12 +99,12 @@ impl Resident {
             tasks.push((task, part));
         }
         let work = |(task, part): (Vec<Run<'_>>, &mut [f32])| {
-            let mut scores = part.iter_mut();
+            let mut scores = part;
             for run in task {
-                let values = run.segment.values(run.rows)?;
-                for (row, score) in values.chunks_exact(self.dimension).zip(&mut scores) {
-                    *score = query.approximate(row);
-                }
+                let values = run.segment.values(run.rows.clone())?;
+                let (here, behind) = scores.split_at_mut_checked(run.rows.len()).ok_or(Damaged)?;
+                query.approximate(values, here);
+                scores = behind;
             }
             Ok(())
         };

@@ -17,6 +17,10 @@ const STATEMENTS: usize = 64;
 /// Pages after which the log is copied into the file: 32 MiB.
 const CHECKPOINT_PAGES: u32 = 4096;
 
+/// Pages that the writer keeps in memory: ids of chunks are hashes, so a batch touches its index
+/// all over, and each page that does not fit is written to the log once more.
+const WRITER_CACHE_KIB: i64 = 64 * 1024;
+
 /// Opens the connections of one store.
 pub(crate) struct Connections {
     path: PathBuf,
@@ -51,9 +55,7 @@ impl Connections {
         rusqlite::vtab::array::load_module(&connection)?;
         let mmap = options.mmap_bytes.min(i64::MAX.cast_unsigned());
         connection.pragma_update(None, "mmap_size", mmap.cast_signed())?;
-        connection.execute_batch(
-            "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;",
-        )?;
+        connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;")?;
         if role == Role::Writer {
             let synchronous = match options.durability {
                 Durability::PowerLoss => "FULL",
@@ -61,6 +63,7 @@ impl Connections {
             };
             connection.pragma_update(None, "synchronous", synchronous)?;
             connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+            connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
             if let Some(pages) = options.max_pages {
                 connection.pragma_update(None, "max_page_count", pages)?;
             }

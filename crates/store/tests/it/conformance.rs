@@ -3,7 +3,7 @@
 use cornu_core::testing::conformance::{Rule, StoreOptions, check_store};
 use cornu_store::Route;
 
-use crate::sample::Home;
+use crate::sample::{Home, Prepared};
 
 fn conforms(route: Route, dimension: usize, seed: u64) {
     let options = StoreOptions {
@@ -41,4 +41,16 @@ fn by_the_resident_vectors() {
 #[test]
 fn by_the_vectors_of_record() {
     conforms(Route::Facts, 19, 4);
+}
+
+/// The `.vec` file is written, mapped and brought up to date between all writes.
+#[test]
+fn by_the_mapped_file() {
+    let options = StoreOptions {
+        cases: 8,
+        seed: 5,
+        ..StoreOptions::new(5)
+    };
+    check_store(|| Prepared(Home::new(5, Route::Resident)), &options)
+        .unwrap_or_else(|violation| panic!("{violation}"));
 }

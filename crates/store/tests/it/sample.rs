@@ -71,6 +71,37 @@ impl FactStore for Home {
     }
 }
 
+/// A store whose `.vec` file is written before each view is taken.
+pub(crate) struct Prepared(pub(crate) Home);
+
+impl FactStore for Prepared {
+    type Error = StoreError;
+    fn upsert(&self, facts: &DocumentFacts) -> Result<Change, StoreError> {
+        self.0.upsert(facts)
+    }
+    fn remove(&self, doc: &DocId) -> Result<bool, StoreError> {
+        self.0.remove(doc)
+    }
+    fn view(&self, principal: &Principal) -> Result<View, StoreError> {
+        self.0.prepare()?;
+        self.0.view(principal)
+    }
+    fn documents(&self, view: &View) -> Result<Vec<DocId>, StoreError> {
+        self.0.documents(view)
+    }
+    fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
+        self.0.chunk(view, id)
+    }
+    fn knn(
+        &self,
+        view: &View,
+        query: ArrayView1<'_, f32>,
+        k: usize,
+    ) -> Result<Ranking<ChunkId>, StoreError> {
+        self.0.knn(view, query, k)
+    }
+}
+
 /// A folder in memory where there is one: the tests make thousands of files.
 pub(crate) fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");

@@ -7,13 +7,12 @@ use cornu_core::testing::proptest::prelude::*;
 use cornu_core::testing::proptest::test_runner::{Config, TestRunner};
 use cornu_core::{EmbeddingProvider, Side, TokenEmbedder};
 use cornu_embed::bert::{BertEmbeddingProvider, BertOptions, Truncation};
-use ndarray::ArrayView1;
 
 use super::opened::{minilm, open, tiny};
 use super::{data, oracle_texts};
 
-fn bits(vector: ArrayView1<'_, f32>) -> Vec<u32> {
-    vector.iter().map(|value| value.to_bits()).collect()
+fn bits<'a>(vector: impl IntoIterator<Item = &'a f32>) -> Vec<u32> {
+    vector.into_iter().map(|value| value.to_bits()).collect()
 }
 
 /// Random batches of `texts` give each text the bits that it has alone.

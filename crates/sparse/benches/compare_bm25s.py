@@ -2,7 +2,7 @@
 
     pip install bm25s==0.3.16 numpy
     CORNU_DATA=DIR CORNU_BENCH_TOKENS=FILE cargo bench -p cornu-sparse --bench bm25
-    python bm25s.py FILE
+    python compare_bm25s.py FILE
 
 bm25s takes the number of tokens as a document's length, the index the number of words; so the
 scores are compared with the lengths of the bench put in bm25s's place.
