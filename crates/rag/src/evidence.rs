@@ -33,6 +33,8 @@ const CLOSE: f64 = 0.8;
 ///     quote: "a line".to_owned(),
 /// };
 /// assert_eq!(citation.to_string(), "guide.md § Training, line 3");
+/// assert!(citation.resolves_in("# Training\n\na line"));
+/// assert!(!citation.resolves_in("# Training"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -49,6 +51,15 @@ pub struct Citation {
     pub chunk: ChunkId,
     /// The source's bytes at `span`.
     pub quote: String,
+}
+
+impl Citation {
+    /// Whether the quote stands at its place in this source. It does in the source that was
+    /// ingested; a file may have changed since.
+    #[must_use]
+    pub fn resolves_in(&self, source: &str) -> bool {
+        self.span.slice(source) == Some(self.quote.as_str())
+    }
 }
 
 impl std::fmt::Display for Citation {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use cornu_core::{DocId, EmbeddingProvider, FactStore, Fingerprint, Principal};
+use cornu_core::{DocId, EmbeddingProvider, FactStore, Fingerprint, Principal, Ranking};
 use cornu_store::{Snapshot, SqliteVecStore};
 
 use crate::error::RagError;
@@ -45,12 +45,15 @@ impl LiveRagIndex {
             .with("index.tokenizer", options.tokenizer.fingerprint());
         let store = SqliteVecStore::open(path, &fingerprint, provider.dimension(), &options.store)?;
         let postings = Postings::new(options.tokenizer.fingerprint())?;
-        Ok(Self {
+        let index = Self {
             store,
             provider,
             options,
             postings,
-        })
+        };
+        // Weights that no fusion takes are better found now than at the first question.
+        index.fuse(&Ranking::empty(), &Ranking::empty())?;
+        Ok(index)
     }
 
     /// Removes a document and all that is derived from it; `false` when it was not there.

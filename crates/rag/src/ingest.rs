@@ -1,6 +1,6 @@
 //! Documents into the index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cornu_chunk::read_markdown_tree;
@@ -353,15 +353,19 @@ impl IngestReport {
     }
 }
 
+/// How many of the documents go into the next commit. A document that comes again begins another
+/// one: what is to be done with it depends on what was written before.
 fn batch_length(documents: &[Document]) -> usize {
     let mut bytes = 0;
-    let fits = |document: &&Document| {
-        let begins = bytes == 0;
-        bytes += document.source().len().max(1);
-        begins || bytes <= BATCH_BYTES
-    };
-    let fitting = documents.iter().take(BATCH_DOCUMENTS);
-    fitting.take_while(fits).count().max(1)
+    let mut names = BTreeSet::new();
+    for (at, document) in documents.iter().take(BATCH_DOCUMENTS).enumerate() {
+        bytes += document.source().len();
+        if at > 0 && (bytes > BATCH_BYTES || names.contains(document.id())) {
+            return at;
+        }
+        names.insert(document.id());
+    }
+    documents.len().min(BATCH_DOCUMENTS)
 }
 
 fn unembedded(document: &Document, chunks: Vec<Chunk>) -> DocumentFacts {

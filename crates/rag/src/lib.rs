@@ -16,7 +16,8 @@
 //! **Non-interference.** Every question is asked as a [`Principal`]. What that principal may not see
 //! has no influence on what they get: each search, answer and trace is, byte for byte, that of an
 //! index which never held the rest. `calibrate` and everything of [`LiveRagIndex::store`] are for
-//! the owner. Time is not covered.
+//! the owner. Time is not covered, and a provider has to keep the promise of
+//! [`EmbeddingProvider`] that a text's vector does not depend on the other texts of a call.
 //!
 //! # Example
 //!

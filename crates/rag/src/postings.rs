@@ -157,3 +157,47 @@ fn decode(terms: &ChunkTerms) -> Result<Row<TermRow>, SparseError> {
 pub(crate) fn chunk_of(row: &TermRow) -> ChunkId {
     row.chunk
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cornu_core::{Acl, DocId, Document, Principal};
+    use cornu_embed::HashEmbeddingProvider;
+
+    use crate::{LiveRagIndex, RagOptions};
+
+    #[test]
+    fn what_no_view_holds_any_more_is_dropped_and_comes_back_when_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        let provider = Arc::new(HashEmbeddingProvider::default());
+        let mut index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
+        index.postings.slack = 0;
+        let write = |index: &LiveRagIndex, name: &str, grant: &str, text: &str| {
+            let acl = Acl::new([grant]).unwrap();
+            let document = Document::new(DocId::new(name).unwrap(), text, acl);
+            index.ingest(&document).unwrap();
+        };
+        for at in 0..8 {
+            write(&index, &format!("{at}.md"), "hr", "shared words of a page");
+        }
+        let hr = Principal::new(["hr"]).unwrap();
+        let public = Principal::public();
+        let found = |index: &LiveRagIndex, who: &Principal| {
+            let found = index.search_sparse(who, "shared words", 100).unwrap();
+            found.to_json()
+        };
+        let before = found(&index, &hr);
+        assert_eq!(index.postings.state.read().held.len(), 8);
+        // Two epochs in which only the public asks.
+        for text in ["shared", "shared words"] {
+            write(&index, "open.md", "public", text);
+            found(&index, &public);
+        }
+        // Its page, and the version before, which was wanted until just now.
+        assert_eq!(index.postings.state.read().held.len(), 2);
+        assert_eq!(found(&index, &hr), before);
+        assert_eq!(index.postings.state.read().held.len(), 10);
+    }
+}

@@ -271,7 +271,7 @@ impl LiveRagIndex {
         Ok((rows.into_iter().map(|hit| hit.id).collect(), ranking))
     }
 
-    fn fuse(
+    pub(crate) fn fuse(
         &self,
         dense: &Ranking<ChunkId>,
         sparse: &Ranking<ChunkId>,

@@ -62,6 +62,7 @@ fn answers_cite_the_bytes_and_lines_of_their_sources() {
             let citation = &statement.citation;
             let source = source(citation);
             assert_eq!(&source[citation.span.range()], citation.quote);
+            assert!(citation.resolves_in(source));
             let first = source[..citation.span.start()].matches('\n').count() + 1;
             assert_eq!(citation.lines.first(), first, "{citation}");
         }
@@ -241,6 +242,57 @@ fn one_document_that_cannot_be_embedded_does_not_stop_the_others() {
     assert_eq!((report.inserted, report.failed.len()), (2, 1));
     assert_eq!(report.failed[0].0, "b.md");
     assert_eq!(index.documents(&Principal::public()).unwrap().len(), 2);
+}
+
+#[test]
+fn a_document_that_comes_twice_ends_as_it_came_last() {
+    let home = Home::holding(&corpus());
+    let other = document("guide.md", "# Other\n\nAnother text.\n", grants(["hr"]));
+    let again = document("guide.md", GUIDE, Acl::public());
+    let report = home.index.ingest_all(&[other, again], |_| {}).unwrap();
+    assert_eq!(report.replaced, 2);
+    let hits = home
+        .index
+        .search_sparse(&Principal::public(), "zero_grad", 5)
+        .unwrap()
+        .hits;
+    assert!(!hits.is_empty());
+    assert!(home.index.documents(&holder(["hr"])).unwrap().len() == 1);
+}
+
+#[test]
+fn options_that_no_fusion_takes_are_refused_at_the_door() {
+    let folder = tempfile::tempdir().unwrap();
+    for (options, word) in [
+        (
+            RagOptions {
+                fusion: cornu::Fusion::Convex {
+                    alpha: 1.5,
+                    normalisation: Default::default(),
+                },
+                ..options()
+            },
+            "alpha",
+        ),
+        (
+            RagOptions {
+                depth: 0,
+                ..options()
+            },
+            "depth",
+        ),
+        (
+            RagOptions {
+                evidence: 0,
+                ..options()
+            },
+            "evidence",
+        ),
+    ] {
+        let path = folder.path().join("index.db");
+        let error = LiveRagIndex::open(path, crate::world::provider(), options).unwrap_err();
+        assert!(error.to_string().contains(word), "{error}");
+    }
 }
 
 #[test]

@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use cornu::text::Tokenizer;
 use cornu::{Chunk, Hit, Principal, RagOptions};
 
-use crate::suite::{Route, caught};
+use crate::suite::{Route, caught, pairs};
 use crate::world::World;
 
 fn assert_caught(route: impl Fn(&World, &Principal, &str) -> String) {
     let route: &dyn Route = &route;
-    assert!(caught(route) > 0, "the suite did not notice");
+    let scenarios = caught(route);
+    eprintln!("caught in {scenarios} of {} scenarios", pairs().len());
+    assert!(scenarios > 0, "the suite did not notice");
 }
 
 /// What a hit looks like from outside.

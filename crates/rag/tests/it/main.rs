@@ -13,6 +13,7 @@ mod interference;
 mod journey;
 mod leaks;
 mod near_miss;
+mod question_set;
 mod suite;
 mod together;
 mod world;

@@ -1,7 +1,5 @@
 //! Questions whose answer is nearly there: the same thing about another name, number or code.
 
-use std::path::Path;
-
 use cornu::{Acl, Outcome, Principal, Reason};
 
 use crate::world::{Home, document};
@@ -128,65 +126,4 @@ fn their_neighbours_are_answered() {
             response.outcome
         );
     }
-}
-
-/// The rule on questions that were not written for it. The rates are printed, and what is asserted
-/// is that the rule separates the two kinds; no threshold takes part.
-#[test]
-fn the_rule_separates_near_misses_of_the_question_set() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench-data");
-    let corpus = data.join("corpus");
-    let Ok(questions) = std::fs::read_to_string(data.join("questions-ext.jsonl")) else {
-        eprintln!("SKIPPED: bench-data/questions-ext.jsonl is not there");
-        return;
-    };
-    if !corpus.is_dir() {
-        eprintln!("SKIPPED: bench-data/corpus is not there");
-        return;
-    }
-    let home = Home::wide();
-    home.index
-        .ingest_tree(&corpus, |_| Acl::public(), |_| {})
-        .unwrap();
-    let threshold = home.threshold(-1.0);
-    let (mut near, mut answerable) = ((0, 0), (0, 0));
-    for line in questions.lines().filter(|line| !line.trim().is_empty()) {
-        let question: serde_json::Value = serde_json::from_str(line).unwrap();
-        let text = question["question"].as_str().unwrap();
-        let kind = match (
-            question["near_miss"].as_bool(),
-            question["answer"].is_null(),
-        ) {
-            (Some(true), _) => &mut near,
-            (_, false) => &mut answerable,
-            _ => continue,
-        };
-        let outcome = home
-            .index
-            .answer(&Principal::public(), text, &threshold)
-            .unwrap()
-            .outcome;
-        kind.1 += 1;
-        if let Some(refusal) = outcome.refusal() {
-            kind.0 += 1;
-            if std::env::var_os("CORNU_SHOW").is_some() {
-                eprintln!("{}: {text}: {refusal}", question["id"]);
-            }
-        }
-    }
-    let rate = |(refused, of): (usize, usize)| cornu::Rate::observed(refused, of);
-    eprintln!(
-        "near misses refused: {} of {}, {}",
-        near.0,
-        near.1,
-        rate(near)
-    );
-    eprintln!(
-        "answerable refused: {} of {}, {}",
-        answerable.0,
-        answerable.1,
-        rate(answerable)
-    );
-    assert!(near.1 >= 30, "only {} near misses", near.1);
-    assert!(rate(near).low > rate(answerable).high);
 }
