@@ -6,7 +6,8 @@
 //!
 //! - identifiers and codes: words with a digit, an underscore, an inner dot, `::`, `+` or `#`
 //!   (`zero_grad`, `CT-2024-0181`, `C++`, `P10`);
-//! - numbers of two digits or more (`2024`, `0.5`): single digits mostly count things;
+//! - numbers of two digits or more (`2024`, `0.5`): single digits mostly count things. A number
+//!   counts only where one of the question's names stands beside it ([`named`]);
 //! - names in Latin letters: capitals within a word (`PyTorch`, `BERT`), or a capital at its
 //!   beginning where no sentence begins (`Lantern`); neighbours are one name (`Tomasz Wren`);
 //! - what stands in quotation marks, `《》`, `「」` or backquotes.

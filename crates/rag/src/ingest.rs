@@ -82,8 +82,9 @@ impl LiveRagIndex {
     /// Writes a document in place of what the index had of it, in one transaction.
     ///
     /// An unchanged document costs its hash and the reading of what is stored; one of which only
-    /// the grants changed is not embedded again as long as old and new grants overlap. A changed
-    /// one is cut into chunks, embedded, counted and written.
+    /// the grants changed is not embedded again as long as old and new grants overlap (one that
+    /// nobody may see is, every time). A changed one is cut into chunks, embedded, counted and
+    /// written.
     ///
     /// # Errors
     /// [`RagError`]; then the index is as before, but for [`RagError::NotDisclosed`], after which

@@ -81,6 +81,46 @@ fn answers_cite_the_bytes_and_lines_of_their_sources() {
 }
 
 #[test]
+fn any_chunker_gives_citations_that_resolve() {
+    use cornu::chunk::{Chunker, FixedWindow, ParentChild, Window};
+    let counter = || Arc::new(cornu::text::WordCounter::new());
+    let small = Window::new(8, 2).unwrap();
+    let windows = FixedWindow::new(
+        counter(),
+        cornu::chunk::FixedWindowOptions {
+            window: small,
+            ..Default::default()
+        },
+    );
+    let children = ParentChild::new(
+        counter(),
+        cornu::chunk::ParentChildOptions {
+            child: small,
+            ..Default::default()
+        },
+    );
+    let chunkers: [Arc<dyn Chunker>; 2] = [Arc::new(windows), Arc::new(children.unwrap())];
+    for chunker in chunkers {
+        let home = Home::with(RagOptions {
+            chunker,
+            ..options()
+        });
+        home.index.ingest_all(&corpus(), |_| {}).unwrap();
+        let all = holder(["public", "hr"]);
+        for question in ["清空梯度", "hotel limit", "salary", "memory graph"] {
+            let response = home
+                .index
+                .answer(&all, question, &home.threshold(-1.0))
+                .unwrap();
+            for statement in &response.outcome.answer().unwrap().statements {
+                let citation = &statement.citation;
+                assert!(citation.resolves_in(source(citation)), "{citation}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_answer_has_no_word_that_is_not_in_its_evidence() {
     let home = Home::holding(&corpus());
     let response = home

@@ -3,11 +3,11 @@
 
 use std::sync::OnceLock;
 
-use cornu::Principal;
 use cornu::core::testing::proptest::strategy::{Strategy, ValueTree};
 use cornu::core::testing::proptest::test_runner::{Config, TestRng, TestRunner};
+use cornu::{Acl, Principal};
 
-use crate::world::{Scenario, World, scenario};
+use crate::world::{Scenario, World, Write, document, grants, scenario};
 
 /// A way of asking an index: the bytes that the asker gets.
 pub(crate) trait Route {
@@ -62,10 +62,43 @@ pub(crate) fn pairs() -> &'static [Pair] {
         let config = Config::default();
         let random = TestRng::deterministic_rng(config.rng_algorithm);
         let mut runner = TestRunner::new_with_rng(config, random);
-        (0..60)
-            .map(|_| Pair::new(scenario().new_tree(&mut runner).unwrap().current()))
-            .collect()
+        let mut draw = || scenario().new_tree(&mut runner).unwrap().current();
+        let drawn: Vec<Scenario> = (0..60).map(|_| draw()).collect();
+        let made = [crowd(), twins()];
+        drawn.into_iter().chain(made).map(Pair::new).collect()
     })
+}
+
+/// Two dozen hidden documents that are nearer to the question than the visible ones.
+fn crowd() -> Scenario {
+    let question = "Why does zero_grad clear the gradient?";
+    let hidden = (0..24).map(|at| {
+        let text = format!("# Answer {at}\n\n{question}\n");
+        document(&format!("h{at:02}.md"), &text, grants(["hr"]))
+    });
+    let visible = ["the gradient of a hill", "clear water", "why not", "zero"]
+        .into_iter()
+        .enumerate()
+        .map(|(at, text)| document(&format!("v{at}.md"), text, Acl::public()));
+    Scenario {
+        writes: hidden.chain(visible).map(Write::Ingest).collect(),
+        principal: Principal::public(),
+        question: question.to_owned(),
+    }
+}
+
+/// Visible documents with equal texts, each with a hidden twin before and after it by name.
+fn twins() -> Scenario {
+    let pages = (0..6).rev().flat_map(|at| {
+        let text = "# Twin\n\nAdamW reports loss with FY2023.\n";
+        [("a", "hr"), ("m", "public"), ("z", "hr")]
+            .map(|(name, grant)| document(&format!("{name}{at}.md"), text, grants([grant])))
+    });
+    Scenario {
+        writes: pages.map(Write::Ingest).collect(),
+        principal: Principal::public(),
+        question: "Which loss does AdamW report?".to_owned(),
+    }
 }
 
 /// How many of the scenarios a route interferes in.
