@@ -103,8 +103,21 @@ fn the_scenarios_have_something_to_find_and_something_to_hide() {
     assert!(hiding * 3 > pairs.len(), "{hiding} of {}", pairs.len());
 }
 
+/// A few new scenarios each time; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let mut config = ProptestConfig {
+        failure_persistence: None,
+        max_shrink_iters: 40,
+        ..ProptestConfig::default()
+    };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 24;
+    }
+    config
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, max_shrink_iters: 40, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_history_asker_and_question(scenario in scenario()) {

@@ -87,10 +87,7 @@ fn any_chunker_gives_citations_that_resolve() {
     let small = Window::new(8, 2).unwrap();
     let windows = FixedWindow::new(
         counter(),
-        cornu::chunk::FixedWindowOptions {
-            window: small,
-            ..Default::default()
-        },
+        cornu::chunk::FixedWindowOptions { window: small },
     );
     let children = ParentChild::new(
         counter(),
