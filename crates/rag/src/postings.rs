@@ -1,6 +1,6 @@
 //! The sparse route's index: an artifact of the stored term counts, filled as views ask for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cornu_core::{ChunkId, Fingerprint};
 use cornu_sparse::{Bm25Index, DocumentRows, Row, Searcher, SparseError};
@@ -13,6 +13,9 @@ use crate::error::RagError;
 
 /// Documents that may lie in the index without any view asking for them, before they are dropped.
 const SLACK: u64 = 4096;
+
+/// Views that are remembered as held, at 32 bytes each.
+const VIEWS: usize = 4096;
 
 /// A chunk in one version of its document. A view sees one version only, so equal scores stand in
 /// the order of the chunks' ids and the ordinal, which depends on what else was ever written, never
@@ -37,6 +40,8 @@ struct State {
     held: RoaringBitmap,
     /// Those of them that a view of the present epoch holds.
     wanted: RoaringBitmap,
+    /// Digests of views of the present epoch whose documents are all held.
+    ready: BTreeSet<[u8; 32]>,
 }
 
 impl Postings {
@@ -45,6 +50,7 @@ impl Postings {
             index: Bm25Index::build(tokenizer.clone(), [], 0)?,
             held: RoaringBitmap::new(),
             wanted: RoaringBitmap::new(),
+            ready: BTreeSet::new(),
         };
         Ok(Self {
             state: RwLock::new(state),
@@ -53,40 +59,37 @@ impl Postings {
     }
 
     /// Runs the work over an index that holds at least what the snapshot sees, and that is ready to
-    /// be searched with its view. O(what is not there yet); the work must not wait for a thread
-    /// that reads the snapshot.
+    /// be searched with its view. O(log views) when the view was there before, otherwise O(its
+    /// documents + the terms that are not there yet). The work must not wait for a thread that reads
+    /// the snapshot.
     pub(crate) fn with<T>(
         &self,
         snapshot: &Snapshot<'_>,
         work: impl FnOnce(&Searcher<'_, TermRow>) -> T,
     ) -> Result<T, RagError> {
         let view = snapshot.view();
-        let seen: RoaringBitmap = view.ordinals().collect();
         {
             let state = self.state.read();
-            if state.index.epoch() == view.epoch() && seen.is_subset(&state.held) {
+            if state.index.epoch() == view.epoch() && state.ready.contains(view.digest()) {
                 return Ok(work(&state.index.searcher(view)?));
             }
         }
         let mut state = self.state.write();
-        state.update(snapshot, &seen, self.slack)?;
+        state.update(snapshot, self.slack)?;
         let state = RwLockWriteGuard::downgrade(state);
         Ok(work(&state.index.searcher(view)?))
     }
 }
 
 impl State {
-    fn update(
-        &mut self,
-        snapshot: &Snapshot<'_>,
-        seen: &RoaringBitmap,
-        slack: u64,
-    ) -> Result<(), RagError> {
-        let epoch = snapshot.view().epoch();
+    fn update(&mut self, snapshot: &Snapshot<'_>, slack: u64) -> Result<(), RagError> {
+        let view = snapshot.view();
+        let seen: RoaringBitmap = view.ordinals().collect();
+        let moved = self.index.epoch() != view.epoch();
         let mut changes: Vec<DocumentRows<TermRow>> = Vec::new();
         let mut dropped = RoaringBitmap::new();
-        if self.index.epoch() != epoch {
-            let stale = &self.held - &(&self.wanted | seen);
+        if moved {
+            let stale = &self.held - &(&self.wanted | &seen);
             if stale.len() > self.held.len() / 2 + slack {
                 let empty = |document| DocumentRows {
                     document,
@@ -95,14 +98,23 @@ impl State {
                 changes.extend(stale.iter().map(empty));
                 dropped = stale;
             }
-            self.wanted.clear();
         }
-        self.wanted |= seen;
-        let missing = seen - &self.held;
+        let missing = &seen - &self.held;
         changes.extend(read(snapshot, &missing)?);
-        self.index.apply(changes, epoch)?;
+        if moved || !changes.is_empty() {
+            self.index.apply(changes, view.epoch())?;
+        }
+        if moved {
+            self.wanted.clear();
+            self.ready.clear();
+        }
         self.held -= dropped;
         self.held |= missing;
+        self.wanted |= seen;
+        if self.ready.len() >= VIEWS {
+            self.ready.clear();
+        }
+        self.ready.insert(*view.digest());
         Ok(())
     }
 }
