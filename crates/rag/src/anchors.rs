@@ -242,7 +242,7 @@ fn before_han(question: &str, at: usize) -> bool {
 
 /// The forms under which a word may stand in the evidence: without a possessive, a plural of
 /// capitals (`GPUs`), or the letter of a version (`v3.0`).
-fn forms(folded: &str, written: &str) -> Vec<String> {
+pub(crate) fn forms(folded: &str, written: &str) -> Vec<String> {
     let folded = search_fold(folded).into_owned();
     let mut out = vec![folded.clone()];
     if let Some(owner) = folded

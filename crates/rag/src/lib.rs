@@ -9,7 +9,7 @@
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
-//! | [`markers`] | checking the citations of a text that somebody else wrote |
+//! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
 //! The nouns of `cornu-core` are re-exported, and the crates below as modules.
 //!
@@ -52,6 +52,7 @@
 pub mod anchors;
 mod answer;
 mod calibrate;
+pub mod claims;
 mod error;
 mod evidence;
 mod explain;

@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod claims;
 mod faults;
 mod interference;
 mod journey;
