@@ -101,7 +101,10 @@ impl State {
         }
         let missing = &seen - &self.held;
         changes.extend(read(snapshot, &missing)?);
-        if moved || !changes.is_empty() {
+        if self.held.is_empty() {
+            let tokenizer = self.index.tokenizer().clone();
+            self.index = Bm25Index::build(tokenizer, changes, view.epoch())?;
+        } else if moved || !changes.is_empty() {
             self.index.apply(changes, view.epoch())?;
         }
         if moved {
