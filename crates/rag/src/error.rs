@@ -1,0 +1,85 @@
+//! What can go wrong, by name.
+
+use cornu_chunk::ChunkError;
+use cornu_core::{DocId, DocumentError, ProviderError, RankingError};
+use cornu_fuse::FuseError;
+use cornu_sparse::SparseError;
+use cornu_store::StoreError;
+
+/// Why an index did not do what was asked. A refusal to answer is no error: see
+/// [`Outcome`](crate::Outcome).
+///
+/// ```
+/// use cornu::{RagError, Threshold, Fingerprint};
+/// let error = Threshold::by_hand(1.5, &Fingerprint::new("model")).unwrap_err();
+/// assert!(matches!(error, RagError::ThresholdRange { .. }));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RagError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The embedding model.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// A file that is no document.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The chunker gave no chunks.
+    #[error("{doc} was not cut into chunks: {source}")]
+    Chunk {
+        /// The document.
+        doc: DocId,
+        /// The cause.
+        source: ChunkError,
+    },
+    /// The term counts.
+    #[error(transparent)]
+    Sparse(#[from] SparseError),
+    /// The fusion's settings.
+    #[error(transparent)]
+    Fuse(#[from] FuseError),
+    /// A route gave scores that are no ranking.
+    #[error(transparent)]
+    Ranking(#[from] RankingError),
+    /// A document that is not public, and a provider to which only public ones may be sent.
+    #[error(
+        "{doc} is not public and the embedding provider is remote; it was not sent, and it is not \
+         in the index. Use a local provider, or set `disclosure` to `Disclosure::Everything`"
+    )]
+    NotDisclosed {
+        /// The document.
+        doc: DocId,
+    },
+    /// A threshold is no cosine.
+    #[error(
+        "{value} is no threshold; it is compared with a cosine similarity, so give a number from \
+         -1 to 1, best one that `calibrate` fitted"
+    )]
+    ThresholdRange {
+        /// The value.
+        value: f64,
+    },
+    /// A threshold that was fitted with another model.
+    #[error(
+        "the threshold belongs to another model ({}); similarities of two models share no scale, \
+         so run `calibrate` with this one", differences.join("; ")
+    )]
+    ForeignThreshold {
+        /// How the model that it was fitted with (there) differs from the index's (here).
+        differences: Vec<String>,
+    },
+    /// Nothing can be calibrated from these questions.
+    #[error("no threshold was fitted: {problem}")]
+    Calibration {
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// Options that no index can have.
+    #[error("the options of the index: {problem}")]
+    Options {
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+}

@@ -1,0 +1,140 @@
+//! What has a default when an index is opened.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
+use cornu_fuse::{Normalisation, RrfOptions};
+use cornu_remote::Disclosure;
+use cornu_sparse::Bm25;
+use cornu_text::{StopWords, Tokenizer, WordCounter};
+
+use crate::error::RagError;
+
+/// Everything about an index that has a default.
+///
+/// The chunker and the tokenizer shape what is stored, so they are part of the index's fingerprint
+/// and an index is only opened with those it was built with. All else may differ from one opening
+/// to the next.
+///
+/// ```
+/// use cornu::{Fusion, RagOptions};
+/// let options = RagOptions { evidence: 4, ..RagOptions::default() };
+/// assert!(matches!(options.fusion, Fusion::Rrf { .. }));
+/// ```
+#[derive(Clone)]
+pub struct RagOptions {
+    /// Documents to chunks. Default: whole sentences of one section, sizes by words.
+    pub chunker: Arc<dyn Chunker>,
+    /// Texts to words. Default: [`Tokenizer::new`], questions without function words.
+    pub tokenizer: Tokenizer,
+    /// The sparse route's formula. Default: Lucene's with its usual parameters.
+    pub bm25: Bm25,
+    /// How the two routes become one list. Default: reciprocal ranks with k = 60.
+    pub fusion: Fusion,
+    /// How many candidates each route gives to the fusion, at least. Default 100.
+    pub depth: usize,
+    /// How many fused chunks an answer looks at. Default 6.
+    pub evidence: usize,
+    /// How many sentences an answer has at most. Default 3.
+    pub sentences: usize,
+    /// Whether an answer needs the question's names, numbers and identifiers in its evidence; see
+    /// [`anchors`](crate::anchors). Default: yes.
+    pub entity_check: bool,
+    /// The database's options.
+    pub store: cornu_store::Options,
+    /// What the provider may be sent. Default `None`: the provider is local, so nothing leaves the
+    /// machine. **Set it for every provider that is not** (see `Client::leaves_machine` of
+    /// `cornu-remote`); a provider sees texts, not grants, so the index cannot know by itself.
+    pub disclosure: Option<Disclosure>,
+}
+
+/// How the dense and the sparse list become one.
+///
+/// ```
+/// use cornu::Fusion;
+/// assert!(matches!(Fusion::default(), Fusion::Rrf { dense, sparse, .. } if dense == sparse));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Fusion {
+    /// Reciprocal ranks: needs no fitted number.
+    Rrf {
+        /// The constant.
+        options: RrfOptions,
+        /// The dense list's weight.
+        dense: f64,
+        /// The sparse list's weight.
+        sparse: f64,
+    },
+    /// α · dense + (1 − α) · sparse, scores brought to one scale. α has to be fitted.
+    Convex {
+        /// The dense list's part, from 0 to 1.
+        alpha: f64,
+        /// How scores come to one scale.
+        normalisation: Normalisation,
+    },
+}
+
+impl Default for Fusion {
+    fn default() -> Self {
+        Self::Rrf {
+            options: RrfOptions::default(),
+            dense: 1.0,
+            sparse: 1.0,
+        }
+    }
+}
+
+impl Default for RagOptions {
+    fn default() -> Self {
+        let counter = Arc::new(WordCounter::new());
+        let chunker = SentencePacked::new(counter, SentencePackedOptions::default());
+        Self {
+            chunker: Arc::new(chunker),
+            tokenizer: Tokenizer::builder().stop_words(StopWords::Common).build(),
+            bm25: Bm25::default(),
+            fusion: Fusion::default(),
+            depth: 100,
+            evidence: 6,
+            sentences: 3,
+            entity_check: true,
+            store: cornu_store::Options::default(),
+            disclosure: None,
+        }
+    }
+}
+
+impl RagOptions {
+    pub(crate) fn check(&self) -> Result<(), RagError> {
+        for (name, value) in [
+            ("depth", self.depth),
+            ("evidence", self.evidence),
+            ("sentences", self.sentences),
+        ] {
+            if value == 0 {
+                return Err(RagError::Options {
+                    problem: format!("`{name}` is 0, so there would be no answer; give at least 1"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RagOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RagOptions")
+            .field("chunker", &self.chunker.fingerprint())
+            .field("tokenizer", self.tokenizer.fingerprint())
+            .field("bm25", &self.bm25)
+            .field("fusion", &self.fusion)
+            .field("depth", &self.depth)
+            .field("evidence", &self.evidence)
+            .field("sentences", &self.sentences)
+            .field("entity_check", &self.entity_check)
+            .field("store", &self.store)
+            .field("disclosure", &self.disclosure)
+            .finish()
+    }
+}

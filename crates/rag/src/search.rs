@@ -1,0 +1,369 @@
+//! The three searches.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use cornu_core::{Chunk, ChunkId, Principal, Ranking, Trace};
+use cornu_fuse::{Fused, Share, Weighted, convex_fuse, dense_sparse, rrf_fuse};
+use cornu_sparse::Query;
+use cornu_store::Snapshot;
+use ndarray::Array1;
+
+use crate::error::RagError;
+use crate::explain;
+use crate::index::LiveRagIndex;
+use crate::options::Fusion;
+use crate::postings::{TermRow, chunk_of};
+
+/// How many chunks join the evidence for one name of a question.
+const NAMED: usize = 2;
+
+/// What a search found, best first, and how.
+///
+/// ```
+/// use cornu::{Found, Trace};
+/// let found = Found { hits: vec![], trace: Trace::new() };
+/// assert_eq!(found.to_json(), r#"{"hits":[],"trace":[]}"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Found {
+    /// The chunks, best first.
+    pub hits: Vec<Hit>,
+    /// What each step did.
+    pub trace: Trace,
+}
+
+/// A chunk that was found.
+///
+/// ```
+/// fn best(found: &cornu::Found) -> Option<String> {
+///     let hit = found.hits.first()?;
+///     Some(format!("{:.3} {}", hit.score, hit.citation))
+/// }
+/// assert_eq!(best(&cornu::Found { hits: vec![], trace: cornu::Trace::new() }), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Hit {
+    /// The chunk: its text, its heading path, its place in the source.
+    pub chunk: Chunk,
+    /// The place, for a reader.
+    pub citation: String,
+    /// What it was ranked by: a cosine, a BM25 score or a fused score. Scores of different searches
+    /// have different scales.
+    pub score: f64,
+    /// Its place in the dense list, if that list holds it.
+    pub dense: Option<Place>,
+    /// Its place in the sparse list, if that list holds it.
+    pub sparse: Option<Place>,
+}
+
+/// A chunk's place in one route's list.
+///
+/// ```
+/// let place = cornu::Place { rank: 1, score: 0.8, share: Some(1.0 / 61.0) };
+/// assert!(place.share < Some(place.score));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Place {
+    /// From 1.
+    pub rank: usize,
+    /// The route's score: a cosine, or BM25.
+    pub score: f64,
+    /// What the list adds to the fused score; `None` where nothing was fused.
+    pub share: Option<f64>,
+}
+
+impl LiveRagIndex {
+    /// The `k` visible chunks nearest to the question by cosine similarity, exactly.
+    ///
+    /// Costs the embedding of the question, and one pass over the visible vectors.
+    ///
+    /// # Errors
+    /// [`RagError::Provider`], [`RagError::Store`].
+    pub fn search_dense(
+        &self,
+        principal: &Principal,
+        question: &str,
+        k: usize,
+    ) -> Result<Found, RagError> {
+        let snapshot = self.snapshot(principal)?;
+        let (_, ranking) = self.dense(&snapshot, question, k)?;
+        let mut trace = Trace::new();
+        explain::route(&mut trace, "dense", k, &ranking);
+        let place = |rank, score| Place {
+            rank,
+            score,
+            share: None,
+        };
+        let hits = hits(&snapshot, &ranking, |_, rank, score| {
+            (Some(place(rank, score)), None)
+        })?;
+        Ok(found(hits, trace))
+    }
+
+    /// The best `k` visible chunks by BM25, with statistics of the visible chunks alone; fewer
+    /// where fewer hold a word of the question.
+    ///
+    /// The first question of a principal reads the terms of what they see.
+    ///
+    /// # Errors
+    /// [`RagError::Store`], [`RagError::Sparse`].
+    pub fn search_sparse(
+        &self,
+        principal: &Principal,
+        question: &str,
+        k: usize,
+    ) -> Result<Found, RagError> {
+        let snapshot = self.snapshot(principal)?;
+        let (_, ranking) = self.sparse(&snapshot, question, k)?;
+        let mut trace = Trace::new();
+        explain::route(&mut trace, "sparse", k, &ranking);
+        let place = |rank, score| Place {
+            rank,
+            score,
+            share: None,
+        };
+        let hits = hits(&snapshot, &ranking, |_, rank, score| {
+            (None, Some(place(rank, score)))
+        })?;
+        Ok(found(hits, trace))
+    }
+
+    /// Both searches side by side on one state of the index, fused as the
+    /// [options](crate::RagOptions::fusion) say. A route that fails fails the search: half a result
+    /// is never shown as a whole one.
+    ///
+    /// # Errors
+    /// As the two searches, and [`RagError::Fuse`].
+    pub fn search_hybrid(
+        &self,
+        principal: &Principal,
+        question: &str,
+        k: usize,
+    ) -> Result<Found, RagError> {
+        let snapshot = self.snapshot(principal)?;
+        let routes = self.routes(&snapshot, question, k)?;
+        let mut trace = Trace::new();
+        routes.note(&mut trace, self, k);
+        Ok(found(routes.hits(&snapshot)?, trace))
+    }
+
+    /// Why a hybrid search finds what it finds: each chunk's rank and score in each route, its
+    /// shares of the fused score, and the words that BM25 counted for it.
+    ///
+    /// # Errors
+    /// As [`search_hybrid`](Self::search_hybrid).
+    pub fn explain(
+        &self,
+        principal: &Principal,
+        question: &str,
+        k: usize,
+    ) -> Result<Trace, RagError> {
+        let snapshot = self.snapshot(principal)?;
+        let routes = self.routes(&snapshot, question, k)?;
+        let mut trace = Trace::new();
+        explain::question(&mut trace, &self.options.tokenizer, question);
+        routes.note(&mut trace, self, k);
+        let query = Query::new(&self.options.tokenizer, question);
+        let hits = routes.hits(&snapshot)?;
+        let bm25 = &self.options.bm25;
+        let words = self.postings.with(&snapshot, |searcher| {
+            hits.iter()
+                .map(|hit| {
+                    let row = routes
+                        .rows
+                        .iter()
+                        .find(|row| chunk_of(row) == hit.chunk.id)?;
+                    searcher.explain(&query, bm25, row)
+                })
+                .collect::<Vec<_>>()
+        })?;
+        for (at, (hit, words)) in hits.iter().zip(&words).enumerate() {
+            let step = explain::hit(&mut trace, at + 1, hit);
+            if let Some(words) = words {
+                explain::words(step, words);
+            }
+        }
+        Ok(trace)
+    }
+
+    /// Both routes on one snapshot, fused, cut at `k`.
+    pub(crate) fn routes(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        k: usize,
+    ) -> Result<Routes, RagError> {
+        let depth = self.options.depth.max(k);
+        // A thread of its own rather than one of rayon's: the dense route may wait for rayon while
+        // it holds the connection that the sparse route reads from.
+        let (dense, sparse) = thread::scope(|scope| {
+            let sparse = scope.spawn(|| self.sparse(snapshot, question, depth));
+            let dense = self.dense(snapshot, question, depth);
+            let sparse = sparse.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (dense, sparse)
+        });
+        let (query, dense) = dense?;
+        let (rows, sparse) = sparse?;
+        let fused = self.fuse(&dense, &sparse)?.top(k);
+        Ok(Routes {
+            depth,
+            query,
+            dense,
+            sparse,
+            rows,
+            fused,
+        })
+    }
+
+    /// The chunks that are best by BM25 for one name of a question alone, with their places in the
+    /// routes.
+    pub(crate) fn naming(
+        &self,
+        snapshot: &Snapshot<'_>,
+        name: &str,
+        routes: &Routes,
+    ) -> Result<Vec<Hit>, RagError> {
+        let (_, ranking) = self.sparse(snapshot, name, NAMED)?;
+        let place = |ranking: &Ranking<ChunkId>, id: &ChunkId| {
+            let at = ranking.rank_of(id)?;
+            let score = ranking.as_slice().get(at - 1)?.score;
+            Some(Place {
+                rank: at,
+                score,
+                share: None,
+            })
+        };
+        hits(snapshot, &ranking, |id, _, _| {
+            (place(&routes.dense, id), place(&routes.sparse, id))
+        })
+    }
+
+    fn dense(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        k: usize,
+    ) -> Result<(Array1<f32>, Ranking<ChunkId>), RagError> {
+        if snapshot.view().is_empty() {
+            return Ok((Array1::zeros(0), Ranking::empty()));
+        }
+        let query = self.provider.embed_query(question)?;
+        let ranking = snapshot.knn(query.view(), k)?;
+        Ok((query, ranking))
+    }
+
+    fn sparse(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        k: usize,
+    ) -> Result<(Vec<TermRow>, Ranking<ChunkId>), RagError> {
+        if snapshot.view().is_empty() {
+            return Ok((Vec::new(), Ranking::empty()));
+        }
+        let query = Query::new(&self.options.tokenizer, question);
+        let bm25 = &self.options.bm25;
+        let rows = self
+            .postings
+            .with(snapshot, |searcher| searcher.search(&query, bm25, k))?;
+        let ranking = Ranking::new(rows.iter().map(|hit| (chunk_of(&hit.id), hit.score)))?;
+        Ok((rows.into_iter().map(|hit| hit.id).collect(), ranking))
+    }
+
+    pub(crate) fn fuse(
+        &self,
+        dense: &Ranking<ChunkId>,
+        sparse: &Ranking<ChunkId>,
+    ) -> Result<Fused<ChunkId>, RagError> {
+        Ok(match &self.options.fusion {
+            Fusion::Rrf {
+                options,
+                dense: a,
+                sparse: b,
+            } => rrf_fuse(
+                &[Weighted::new(dense, *a), Weighted::new(sparse, *b)],
+                *options,
+            )?,
+            Fusion::Convex {
+                alpha,
+                normalisation,
+            } => convex_fuse(&dense_sparse(dense, sparse, *alpha)?, normalisation)?,
+        })
+    }
+}
+
+impl Found {
+    /// As JSON, the same bytes for the same view.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        crate::json(self)
+    }
+}
+
+/// What the two routes gave, and what became of it.
+pub(crate) struct Routes {
+    pub(crate) depth: usize,
+    /// The question's vector; without places where nothing is visible.
+    pub(crate) query: Array1<f32>,
+    pub(crate) dense: Ranking<ChunkId>,
+    pub(crate) sparse: Ranking<ChunkId>,
+    rows: Vec<TermRow>,
+    pub(crate) fused: Fused<ChunkId>,
+}
+
+impl Routes {
+    /// The fused chunks, best first.
+    pub(crate) fn hits(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Hit>, RagError> {
+        hits(snapshot, self.fused.ranking(), |id, _, _| {
+            let mut shares = self.fused.shares(id).unwrap_or_default().iter();
+            let mut next = || shares.next().copied().flatten().map(Place::of);
+            (next(), next())
+        })
+    }
+
+    pub(crate) fn note(&self, trace: &mut Trace, index: &LiveRagIndex, k: usize) {
+        explain::route(trace, "dense", self.depth, &self.dense);
+        explain::route(trace, "sparse", self.depth, &self.sparse);
+        explain::fusion(trace, &index.options.fusion, k, self.fused.ranking().len());
+    }
+}
+
+impl Place {
+    fn of(share: Share) -> Self {
+        Self {
+            rank: share.rank,
+            score: share.score,
+            share: Some(share.value),
+        }
+    }
+}
+
+/// The chunks of a ranking, with their places in the routes.
+fn hits(
+    snapshot: &Snapshot<'_>,
+    ranking: &Ranking<ChunkId>,
+    places: impl Fn(&ChunkId, usize, f64) -> (Option<Place>, Option<Place>),
+) -> Result<Vec<Hit>, RagError> {
+    let mut out = Vec::with_capacity(ranking.len());
+    for (before, hit) in ranking.iter().enumerate() {
+        let (dense, sparse) = places(&hit.id, before + 1, hit.score);
+        if let Some(chunk) = snapshot.chunk(&hit.id)? {
+            out.push(Hit {
+                citation: chunk.citation(),
+                chunk,
+                score: hit.score,
+                dense,
+                sparse,
+            });
+        }
+    }
+    Ok(out)
+}
+
+fn found(hits: Vec<Hit>, mut trace: Trace) -> Found {
+    for (at, hit) in hits.iter().enumerate() {
+        explain::hit(&mut trace, at + 1, hit);
+    }
+    Found { hits, trace }
+}

@@ -1,0 +1,20 @@
+//! The journey of a query, from a folder to a cited answer or a refusal, without interference.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
+
+mod cases;
+mod claims;
+mod faults;
+mod interference;
+mod journey;
+mod leaks;
+mod near_miss;
+mod question_set;
+mod suite;
+mod together;
+mod world;
