@@ -13,6 +13,7 @@ mod markdown_cases;
 mod metrics;
 mod packing;
 mod properties;
+mod shape_contract;
 mod strategies;
 mod table_cases;
 mod tree;
