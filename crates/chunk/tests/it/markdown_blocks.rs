@@ -212,3 +212,36 @@ fn sections_partition_what_follows_the_front_matter() {
         assert_eq!(found, held.map(|section| section.span));
     }
 }
+
+#[test]
+fn front_matter_is_yaml_in_every_line() {
+    for source in [
+        "---\nNote: important text here.\n\n# Title\n\nbody body\n\n---\n\n# After\nx\n",
+        "---\nNote: text\n\n- an item\n\n---\n\n# After\nx\n", // no key waits for it
+        "---\nkey:\n```\ncode\n```\n---\n\n# After\nx\n",
+        "+++\na = 1\n\nbody body\n\n+++\n\n# After\nx\n",
+    ] {
+        let outline = Outline::parse(source);
+        assert_eq!(outline.front_matter(), None, "{source:?}");
+        assert_eq!(titles(source).last().unwrap(), "After", "{source:?}");
+    }
+    let shown = texts(&chunks(
+        "---\nNote: important text here.\n\n# Title\n\nbody body\n\n---\n",
+        100,
+    ))
+    .concat();
+    assert!(shown.contains("important") && shown.contains("body body"));
+    for source in [
+        "---\na: 1\n\n# comment\nb:\n- x\n-\n  y: 2\nc: # none\n- z\nd: >-\n  folded\n\n  text\n---\n",
+        "---\n\"quoted key\": [a,\n  b\n]\ne: &anchor\n- x\n---\n",
+        "---\na:\n  b: |\n    ```\n    # code\n    ```\n---\n",
+        "+++\na = [\n\"x\",\n]\nb = \"\"\"\nany text\n# at all\n\"\"\"\n[t]\nc.d = {}\n+++\n",
+    ] {
+        let front = Outline::parse(source).front_matter().cloned();
+        assert_eq!(
+            front.map(|front| front.span.end()),
+            Some(source.len()),
+            "{source:?}"
+        );
+    }
+}
