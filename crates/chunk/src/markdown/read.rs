@@ -8,6 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 
 use super::leaf;
 use super::lines::{Lines, line_end, line_start};
+use super::parsed::parsed;
 use super::{
     Block, BlockKind, Cell, Container, ContainerKind, Definition, Heading, Outline, Reference, Row,
     Table,
@@ -15,13 +16,13 @@ use super::{
 
 /// Reads the Markdown from byte `start` on; spans count from the start of the source.
 pub(super) fn read(source: &str, start: usize) -> Outline {
-    let body = source.get(start..).unwrap_or_default();
+    let body = parsed(source.get(start..).unwrap_or_default());
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_MATH;
-    let mut events = Parser::new_ext(body, options).into_offset_iter();
+    let mut events = Parser::new_ext(&body, options).into_offset_iter();
     let mut reader = Reader::new(source, start);
     while let Some((event, range)) = events.next() {
         let range = range.start + start..range.end + start;

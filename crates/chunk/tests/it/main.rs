@@ -8,6 +8,7 @@ mod faults;
 mod generated;
 mod invariants;
 mod limits;
+mod line_ends;
 mod markdown_blocks;
 mod markdown_cases;
 mod metrics;

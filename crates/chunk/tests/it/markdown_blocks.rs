@@ -245,3 +245,51 @@ fn front_matter_is_yaml_in_every_line() {
         );
     }
 }
+
+#[test]
+fn nesting_has_a_bound() {
+    use cornu_chunk::markdown::MAX_MARKER_COLUMN;
+    let depth = |source: &str| {
+        let outline = Outline::parse(source);
+        outline
+            .blocks()
+            .iter()
+            .map(|block| block.depth)
+            .max()
+            .unwrap()
+    };
+    for marker in [">", "> ", "- ", "-\t", "1. ", "[^a]: ", "> - "] {
+        let few = marker.repeat(8) + "x\n";
+        assert!(depth(&few) >= 1, "{marker:?}");
+        let source = format!("{}x\n{}# H\n", marker.repeat(4_000), "y\n".repeat(100));
+        assert!(
+            depth(&source) <= 2 * MAX_MARKER_COLUMN,
+            "{marker:?}: {}",
+            depth(&source)
+        );
+        assert_eq!(titles(&source), ["H"], "{marker:?}");
+    }
+    // By indentation, line by line.
+    let stairs: String = (0..200)
+        .map(|n| format!("{}- x\n", "  ".repeat(n)))
+        .collect();
+    assert!(depth(&stairs) <= 2 * MAX_MARKER_COLUMN);
+    let quoted = ">".repeat(50) + " # deep\n";
+    assert_eq!(depth(&quoted), 50);
+    assert_eq!(Outline::parse(&quoted).headings()[0].title, "deep");
+}
+
+#[test]
+fn md_04_a_tab_may_follow_a_closing_fence() {
+    assert_eq!(titles("```\n# no\n```\t\n# H\n"), ["H"]);
+    assert_eq!(titles("~~~\r\n# no\r\n~~~~ \t\r\n# H\r\n"), ["H"]);
+}
+
+#[test]
+fn md_23_closing_hashes_after_a_tab() {
+    assert_eq!(titles("## a\t#\n"), ["a"]);
+    assert_eq!(titles("## a \t### \t\n"), ["a"]);
+    assert_eq!(titles("> ## a\t#\n## C\t\\#\n## C\tF#\n"), ["C #", "C F#"]);
+    assert_eq!(titles("#\t#\n"), [""]);
+    assert_eq!(titles("a\t#\n===\n"), ["a #"]);
+}
