@@ -246,6 +246,83 @@ fn front_matter_is_yaml_in_every_line() {
     }
 }
 
+fn fences(source: &str) -> Vec<bool> {
+    Outline::parse(source)
+        .blocks()
+        .iter()
+        .filter_map(|block| match &block.kind {
+            BlockKind::Code(code) => Some(code.fence.as_ref().unwrap().closed),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_fence_is_closed_by_a_line_of_its_own_container_only() {
+    for open in [
+        "```\ncode\n> ```\n",
+        "```\ncode\n    ```\n",
+        "```\ncode\n- ```\n",
+        "```\ncode\n\t```\n",
+        "```\n> ```",
+        "```",
+        "```\n",
+        "> ```\n> x\n",
+        "> ```\n>",
+        "> ```\n> x\n> > ```\n",
+        "- ```\n  x\n      ```\n",
+        "````\n```\n",
+    ] {
+        assert_eq!(fences(open), [false], "{open:?}");
+    }
+    for closed in [
+        "```\n```",
+        "```\n\n```\n",
+        "```\ncode\n   ``` \t\n",
+        "> ```\n> x\n> ```\n> para\n",
+        ">```\n>x\n>   ```\n",
+        "- ```\n  x\n     ```\n",
+        "> - ```\r\n>   x\r\n>   `````\r\n",
+        "[^1]: ~~~\n    x\n    ~~~\n",
+        "```\r# x\r```\r",
+    ] {
+        assert_eq!(fences(closed), [true], "{closed:?}");
+    }
+}
+
+#[test]
+fn md_04_a_tab_may_follow_a_closing_fence() {
+    assert_eq!(titles("```\n# no\n```\t\n# H\n"), ["H"]);
+    assert_eq!(titles("~~~\r\n# no\r\n~~~~ \t\r\n# H\r\n"), ["H"]);
+}
+
+#[test]
+fn md_23_closing_hashes_after_a_tab() {
+    assert_eq!(titles("## a\t#\n"), ["a"]);
+    assert_eq!(titles("## a \t### \t\n"), ["a"]);
+    assert_eq!(titles("> ## a\t#\n## C\t\\#\n## C\tF#\n"), ["C #", "C F#"]);
+    assert_eq!(titles("#\t#\n"), [""]);
+    assert_eq!(titles("a\t#\n===\n"), ["a #"]);
+}
+
+#[test]
+fn a_title_is_one_line() {
+    assert_eq!(titles("# A&#10;B\nx y\n"), ["A B"]);
+    assert_eq!(
+        titles("# A&#13;&#10;&#9; B&#1;C&#x2028;D `x  y`\n"),
+        ["A B C D x y"]
+    );
+    let found = chunks("# A&#10;B\nx y\n", 100);
+    assert_eq!(found[0].heading_path, ["A B"]);
+    assert_eq!(found[0].index_text, "A B\nx y");
+}
+
+#[test]
+fn only_br_is_a_line_break() {
+    let source = "# a<br>b<br/>c<BR />d<br\tx>e<broken>f<brk/>g\n";
+    assert_eq!(titles(source), ["a b c d efg"]);
+}
+
 #[test]
 fn nesting_has_a_bound() {
     use cornu_chunk::markdown::MAX_MARKER_COLUMN;
@@ -277,19 +354,4 @@ fn nesting_has_a_bound() {
     let quoted = ">".repeat(50) + " # deep\n";
     assert_eq!(depth(&quoted), 50);
     assert_eq!(Outline::parse(&quoted).headings()[0].title, "deep");
-}
-
-#[test]
-fn md_04_a_tab_may_follow_a_closing_fence() {
-    assert_eq!(titles("```\n# no\n```\t\n# H\n"), ["H"]);
-    assert_eq!(titles("~~~\r\n# no\r\n~~~~ \t\r\n# H\r\n"), ["H"]);
-}
-
-#[test]
-fn md_23_closing_hashes_after_a_tab() {
-    assert_eq!(titles("## a\t#\n"), ["a"]);
-    assert_eq!(titles("## a \t### \t\n"), ["a"]);
-    assert_eq!(titles("> ## a\t#\n## C\t\\#\n## C\tF#\n"), ["C #", "C F#"]);
-    assert_eq!(titles("#\t#\n"), [""]);
-    assert_eq!(titles("a\t#\n===\n"), ["a #"]);
 }
