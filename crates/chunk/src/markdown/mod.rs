@@ -28,6 +28,7 @@ mod block;
 mod front_matter;
 mod leaf;
 pub(crate) mod lines;
+pub(crate) mod markers;
 mod parsed;
 mod read;
 
@@ -92,6 +93,11 @@ impl Outline {
         outline.front_matter = front_matter;
         outline.sections = sections(&outline.blocks, &outline.headings, start, source.len());
         outline
+    }
+
+    /// Reads a part of a document: no front matter, no sections.
+    pub(crate) fn of_body(text: &str) -> Self {
+        read::read(text, 0)
     }
 
     /// The metadata at the head of the document.

@@ -14,6 +14,7 @@ mod markdown_cases;
 mod metrics;
 mod packing;
 mod properties;
+mod rendering;
 mod shape_contract;
 mod strategies;
 mod table_cases;
