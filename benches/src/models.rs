@@ -145,7 +145,8 @@ pub fn libtorch_version() -> Option<String> {
     Some(version.trim().to_owned())
 }
 
-fn sha256(path: &Path) -> Result<String> {
+/// sha256 of a file, as hexadecimal digits.
+pub(crate) fn sha256(path: &Path) -> Result<String> {
     let mut file =
         std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut hasher = Sha256::new();

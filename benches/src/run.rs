@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use cornu_eval::evidence::{Environment, Record, Row, Tolerance, Versions, compare};
+use cornu_eval::evidence::{Artifact, Environment, Record, Row, Tolerance, Versions, compare};
 use cornu_eval::report;
 
 use crate::corpus::BenchData;
@@ -186,6 +186,7 @@ impl Session {
         record.seed = SEED;
         record.commands = vec![format!("cargo xtask bench-tables --table {}", table.name())];
         record.printed = table.printed();
+        record.artifacts = self.artifacts(table)?;
         record.licenses = table.licenses();
         record.known_failures = table.known_failures();
         record.cost.insert(
@@ -202,6 +203,26 @@ impl Session {
         record.write(&path)?;
         say(&format!("wrote {}", path.display()));
         Ok(())
+    }
+
+    /// What was read, by its contents.
+    fn artifacts(&self, table: &dyn Table) -> Result<Vec<Artifact>> {
+        let corpus = self
+            .data
+            .documents()
+            .map(|document| format!("corpus/{}", document.id()));
+        let inputs = table.inputs().iter().map(ToString::to_string);
+        corpus
+            .chain(inputs)
+            .map(|name| {
+                let path = format!("bench-data/{name}");
+                let sha256 = crate::models::sha256(&self.root.join(&path))?;
+                Ok(Artifact {
+                    path,
+                    sha256: Some(sha256),
+                })
+            })
+            .collect()
     }
 
     /// Measures the quick parts and compares them with the records.
@@ -296,7 +317,11 @@ fn write_rendered(root: &Path, tables: &[&dyn Table]) -> Result<()> {
     Ok(())
 }
 
-fn rendering_differences(root: &Path, tables: &[&dyn Table]) -> Result<Vec<String>> {
+/// Pages that are not what their records render to, in words.
+///
+/// # Errors
+/// A record or a page that cannot be read.
+pub fn rendering_differences(root: &Path, tables: &[&dyn Table]) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for (path, text) in pages(root, tables)? {
         if std::fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {

@@ -35,6 +35,9 @@ pub trait Table: Sync {
     /// The models that the measured rows stand on.
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>>;
 
+    /// Files below `bench-data` that the figures depend on, besides the corpus.
+    fn inputs(&self) -> &'static [&'static str];
+
     /// What was used, and under which licence.
     fn licenses(&self) -> Vec<License>;
 

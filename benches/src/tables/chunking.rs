@@ -174,6 +174,10 @@ impl Table for Chunking {
         Ok(bench.models.record(PINNED)?.into_iter().collect())
     }
 
+    fn inputs(&self) -> &'static [&'static str] {
+        &["questions-20.jsonl", "questions-ext.jsonl"]
+    }
+
     fn licenses(&self) -> Vec<License> {
         super::licenses()
     }

@@ -16,25 +16,12 @@ use crate::table::{Bench, Part, Table};
 use crate::timing;
 
 const HASH: &str = "hash";
-/// Those that setup can bring, under the names of their folders. The first two are carried by
-/// packages that setup pins: the same bytes on every machine.
-const LOCAL: [&str; 4] = [
-    "all-MiniLM-L6-v2",
-    "multilingual-e5-small-q4",
-    "bge-small-zh-v1.5",
-    "bge-small-en-v1.5",
-];
-const PINNED: usize = 2;
-const REMOTE: [(&str, &str); 2] = [
-    (
-        "gemini-embedding-001",
-        "a remote provider: measuring it would send texts to another machine",
-    ),
-    (
-        "openai-compatible",
-        "a remote provider: measuring it would send texts to another machine",
-    ),
-];
+/// Carried by packages that setup pins: the same bytes on every machine. Names of their folders.
+const PINNED: [&str; 2] = ["all-MiniLM-L6-v2", "multilingual-e5-small-q4"];
+/// Only a hub has these; each for its own language.
+const OF_A_HUB: [(&str, &str); 2] = [("zh", "bge-small-zh-v1.5"), ("en", "bge-small-en-v1.5")];
+const REMOTE: &str = "gemini-embedding-001";
+const NOT_ASKED: &str = "a remote provider: measuring it would send texts to another machine";
 /// Groups of the quick part: 2 queries each.
 const QUICK_GROUPS: usize = 10;
 
@@ -54,7 +41,8 @@ impl Table for Embedding {
         "Each group of `bench-data/synonyms.jsonl` asks one question in several ways; a query counts \
          when the nearest passage, among the passages of all groups of its language, is the one \
          that answers. *Agreement* is the share of groups in which all ways find it. The distractors \
-         share words with the queries, so that a count of common words does not suffice."
+         share words with the queries and the passage that answers avoids them, so that a count of \
+         common words does worse than chance."
     }
 
     fn spec(&self) -> TableSpec {
@@ -64,7 +52,7 @@ impl Table for Embedding {
             Column::new("synonym top-1", "synonym_top1", Format::Percent(1)).with_interval(),
             Column::new("agreement", "synonym_agreement", Format::Percent(1)).with_interval(),
             Column::new("texts/s", "texts_per_s", Format::Fixed(1)).with_interval(),
-            Column::new("ms a query", "query_ms", Format::Milliseconds(2)).with_interval(),
+            Column::new("ms a query", "query_ms", Format::Milliseconds(3)).with_interval(),
         ])
     }
 
@@ -97,12 +85,9 @@ impl Table for Embedding {
             rows.push(bench.row(&dataset, HASH, || {
                 quality(bench, &dataset, HASH, &hash, &groups)
             })?);
-            let names = if bench.part == Part::Full {
-                &LOCAL[..]
-            } else {
-                &LOCAL[..PINNED]
-            };
-            for name in names {
+            let full = bench.part == Part::Full;
+            let of_a_hub = OF_A_HUB.iter().filter(|(of, _)| full && *of == lang);
+            for name in PINNED.iter().chain(of_a_hub.map(|(_, name)| name)) {
                 let system = name.to_lowercase();
                 rows.push(
                     bench.row(&dataset, &system, || match bench.models.open(name)? {
@@ -113,13 +98,13 @@ impl Table for Embedding {
                     })?,
                 );
             }
-            if bench.part == Part::Full {
-                rows.extend(REMOTE.map(|(name, reason)| Row::gated(&dataset, name, reason)));
+            if full {
+                rows.push(Row::gated(&dataset, REMOTE, NOT_ASKED));
             }
         }
         if bench.part == Part::Full {
             timed.push((HASH.to_owned(), Box::new(HashEmbeddingProvider::default())));
-            for name in LOCAL {
+            for name in local() {
                 if let Access::Open(model) = bench.models.open(name)? {
                     timed.push((name.to_lowercase(), model.provider));
                 }
@@ -130,12 +115,16 @@ impl Table for Embedding {
     }
 
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        let records = LOCAL.iter().map(|name| bench.models.record(name));
+        let records = local().map(|name| bench.models.record(name));
         Ok(records
             .collect::<Result<Vec<_>>>()?
             .into_iter()
             .flatten()
             .collect())
+    }
+
+    fn inputs(&self) -> &'static [&'static str] {
+        &["synonyms.jsonl"]
     }
 
     fn licenses(&self) -> Vec<License> {
@@ -150,6 +139,11 @@ impl Table for Embedding {
                 .to_owned(),
         ]
     }
+}
+
+/// All that run on this machine.
+fn local() -> impl Iterator<Item = &'static str> {
+    PINNED.into_iter().chain(OF_A_HUB.map(|(_, name)| name))
 }
 
 /// Dimensions, norm error, and who finds the answer.

@@ -16,7 +16,7 @@ pub struct ViewEntry<'a> {
     pub ordinal: u32,
     /// The document's name.
     pub id: &'a DocId,
-    /// What the document holds.
+    /// Hash of the document's source.
     pub content: &'a ContentHash,
     /// Who may see it.
     pub acl: &'a Acl,
@@ -27,7 +27,12 @@ pub struct ViewEntry<'a> {
 /// Every search takes a view; there is no call without. Whatever depends on the collection (idf,
 /// average length, a normalisation's extremes) is computed within the view, and may be cached by
 /// [`digest`](Self::digest): two views with the same digest see the same documents with the same
-/// contents, whatever else their indexes hold.
+/// sources, whatever else their indexes hold. The digest names sources, not what was made of them:
+/// a cache has to be dropped when a document is chunked or embedded anew, or carry the fingerprints
+/// of chunker and provider in its key.
+///
+/// The epoch is the index's own business. It moves with every commit, also with one that the
+/// principal does not see, so it must not reach what the principal gets.
 ///
 /// ```
 /// use cornu_core::{Acl, ContentHash, DocId, Principal, View, ViewEntry};

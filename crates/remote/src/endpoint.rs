@@ -282,16 +282,21 @@ impl Secrets {
     /// Shorter values than this are too common to look for: striking out every "1" helps nobody.
     const SHORTEST: usize = 6;
 
+    /// The values of a query: as they are sent, percent-decoded, and as a form is decoded (where
+    /// `+` is a space). A server may repeat any of them.
     fn of_query(query: Option<&str>) -> Self {
         let mut secrets = Self::default();
         for pair in query.unwrap_or_default().split('&') {
-            secrets.add(pair.split_once('=').map_or(pair, |(_, value)| value));
+            let value = pair.split_once('=').map_or(pair, |(_, value)| value);
+            secrets.add(value);
+            secrets.add(&percent_decoded(value));
+            secrets.add(&percent_decoded(&value.replace('+', " ")));
         }
         secrets
     }
 
     fn add(&mut self, secret: &str) {
-        if secret.len() >= Self::SHORTEST {
+        if secret.len() >= Self::SHORTEST && !self.0.iter().any(|known| known == secret) {
             self.0.push(secret.to_owned());
             // Longest first, so that one that holds another is struck out whole.
             self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
@@ -304,6 +309,27 @@ impl Secrets {
             text.replace(secret.as_str(), "[secret]")
         })
     }
+}
+
+/// The text with each `%` and two hexadecimal digits as the byte they stand for; what is then not
+/// UTF-8 becomes U+FFFD, as it does in an excerpt of a reply.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        let byte = match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        };
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() {
+            after.get(2..).unwrap_or_default()
+        } else {
+            after
+        };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The address without query, fragment and user information.
@@ -378,6 +404,22 @@ mod tests {
             "https://host/v1/embeddings?api-version=2024"
         );
         assert_eq!(endpoint.shown("/embeddings"), "https://host/v1/embeddings");
+    }
+
+    #[test]
+    fn percent_signs_stand_for_bytes_where_two_digits_follow() {
+        for (text, decoded) in [
+            ("abc%2Bdef1", "abc+def1"),
+            ("%e6%89%8b", "手"),
+            ("%", "%"),
+            ("%2", "%2"),
+            ("%zz%2", "%zz%2"),
+            ("%%41", "%A"),
+            ("手%20册", "手 册"),
+            ("%FF", "\u{FFFD}"),
+        ] {
+            assert_eq!(percent_decoded(text), decoded);
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Running programs one after another, with the time of each and a summary.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::process::{Command, ExitCode, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -20,12 +21,13 @@ struct Step {
     name: String,
     took: Duration,
     outcome: Outcome,
+    /// Of a step that ran tests.
+    counts: Option<Counts>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Passed,
-    Tests(Counts),
     Failed(i32),
     Skipped,
 }
@@ -39,6 +41,9 @@ pub struct Counts {
     pub failed: u64,
     /// Tests that were ignored.
     pub ignored: u64,
+    /// Lines that begin with `SKIPPED`: what a test left out for want of something. The test
+    /// itself counts as passed.
+    pub skips: u64,
 }
 
 impl Steps {
@@ -54,7 +59,7 @@ impl Steps {
         } else {
             Outcome::Failed(1)
         };
-        self.push(name, started.elapsed(), outcome);
+        self.push(name, started.elapsed(), outcome, None);
         result
     }
 
@@ -65,7 +70,7 @@ impl Steps {
     pub fn run(&mut self, name: &str, command: &mut Command, env: &Environment) -> Result<bool> {
         self.spawn(name, command, env, |child| {
             let status = child.status()?;
-            Ok((status.code().unwrap_or(1), Outcome::Passed))
+            Ok((status.code().unwrap_or(1), None))
         })
     }
 
@@ -75,30 +80,37 @@ impl Steps {
     /// If it cannot be started or read from.
     pub fn test(&mut self, name: &str, command: &mut Command, env: &Environment) -> Result<bool> {
         self.spawn(name, command, env, |command| {
-            let mut child = command.stdout(Stdio::piped()).spawn()?;
-            let mut counts = Counts::default();
-            if let Some(stdout) = child.stdout.take() {
-                for line in BufReader::new(stdout).split(b'\n') {
-                    let line = line?;
-                    let line = String::from_utf8_lossy(&line);
-                    println!("{line}");
-                    counts.add_line(&line);
-                }
+            let colour = std::env::var_os("CARGO_TERM_COLOR").is_none();
+            if colour && std::io::stderr().is_terminal() {
+                // Through the pipe cargo no longer sees the terminal.
+                command.env("CARGO_TERM_COLOR", "always");
             }
-            Ok((child.wait()?.code().unwrap_or(1), Outcome::Tests(counts)))
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn()?;
+            let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+            let told = thread::spawn(move || count(stderr, |line| eprint!("{line}")));
+            let results = count(stdout, |line| print!("{line}"));
+            let told = told.join().map_err(|_| std::io::ErrorKind::Other)?;
+            let counts = results?.and(told?);
+            Ok((child.wait()?.code().unwrap_or(1), Some(counts)))
         })
     }
 
     /// Notes that a step was left out, and why.
     pub fn skip(&mut self, name: &str, why: &str) {
         println!("\n-- {name}: skipped, {why}");
-        self.push(name, Duration::ZERO, Outcome::Skipped);
+        self.push(name, Duration::ZERO, Outcome::Skipped, None);
     }
 
-    /// The closing table, on stdout, and the exit code: that of the first step that failed.
+    /// The closing table, on stdout, and the exit code: that of the first step that failed. If
+    /// there were tests, the last line is their sum, `N passed, N failed`, with `, N skipped` where
+    /// tests were ignored or left something out.
     #[must_use]
     pub fn finish(&self) -> ExitCode {
         print!("\n{}", self.summary());
+        if let Some(sum) = self.sum() {
+            println!("\n{sum}");
+        }
         let failed = self.done.iter().find_map(|step| match step.outcome {
             Outcome::Failed(code) => Some(code),
             _ => None,
@@ -116,17 +128,18 @@ impl Steps {
             .max()
             .unwrap_or(0);
         let row = |step: &Step| {
-            let outcome = match step.outcome {
-                Outcome::Passed => "done".to_owned(),
-                Outcome::Tests(Counts {
-                    passed,
-                    failed: _,
-                    ignored,
-                }) => {
+            let outcome = match (step.outcome, step.counts) {
+                (Outcome::Passed, None) => "done".to_owned(),
+                (
+                    Outcome::Passed,
+                    Some(Counts {
+                        passed, ignored, ..
+                    }),
+                ) => {
                     format!("{passed} tests passed, {ignored} ignored")
                 }
-                Outcome::Failed(code) => format!("FAILED (exit code {code})"),
-                Outcome::Skipped => "skipped".to_owned(),
+                (Outcome::Failed(code), _) => format!("FAILED (exit code {code})"),
+                (Outcome::Skipped, _) => "skipped".to_owned(),
             };
             format!(
                 "  {:width$}  {:>9}  {outcome}\n",
@@ -139,40 +152,69 @@ impl Steps {
         format!("{rows}  {:width$}  {:>9}\n", "all", duration(total))
     }
 
+    /// The tests of all steps. A step of tests that failed without a failing test (its build
+    /// broke, or a test took the process down) counts as one failure.
+    fn sum(&self) -> Option<String> {
+        let counted = self.done.iter().filter_map(|step| {
+            let mut counts = step.counts?;
+            if matches!(step.outcome, Outcome::Failed(_)) {
+                counts.failed = counts.failed.max(1);
+            }
+            Some(counts)
+        });
+        let all = counted.reduce(Counts::and)?;
+        let skipped = match all.ignored + all.skips {
+            0 => String::new(),
+            some => format!(", {some} skipped"),
+        };
+        Some(format!(
+            "{} passed, {} failed{skipped}",
+            all.passed, all.failed
+        ))
+    }
+
     fn spawn(
         &mut self,
         name: &str,
         command: &mut Command,
         env: &Environment,
-        run: impl FnOnce(&mut Command) -> std::io::Result<(i32, Outcome)>,
+        run: impl FnOnce(&mut Command) -> std::io::Result<(i32, Option<Counts>)>,
     ) -> Result<bool> {
         println!("\n$ {}", shown(command));
         env.apply(command);
         command.stdin(Stdio::null());
         let started = Instant::now();
         let program = command.get_program().display().to_string();
-        let (code, outcome) = run(command).with_context(|| format!("cannot run {program}"))?;
+        let (code, counts) = run(command).with_context(|| format!("cannot run {program}"))?;
         let outcome = if code == 0 {
-            outcome
+            Outcome::Passed
         } else {
             Outcome::Failed(code)
         };
-        self.push(name, started.elapsed(), outcome);
+        self.push(name, started.elapsed(), outcome, counts);
         Ok(code == 0)
     }
 
-    fn push(&mut self, name: &str, took: Duration, outcome: Outcome) {
+    fn push(&mut self, name: &str, took: Duration, outcome: Outcome, counts: Option<Counts>) {
         self.done.push(Step {
             name: name.to_owned(),
             took,
             outcome,
+            counts,
         });
     }
 }
 
 impl Counts {
-    /// Adds a line such as `test result: ok. 7 passed; 0 failed; 1 ignored; …`.
+    /// Adds a line such as `test result: ok. 7 passed; 0 failed; 1 ignored; …`, or one that begins
+    /// with `SKIPPED`.
     pub fn add_line(&mut self, line: &str) {
+        if line
+            .strip_prefix("SKIPPED")
+            .is_some_and(|rest| rest.starts_with([' ', ':']))
+        {
+            self.skips += 1;
+        }
         let Some(rest) = line.trim_start().strip_prefix("test result: ") else {
             return;
         };
@@ -192,6 +234,33 @@ impl Counts {
             }
         }
     }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            passed: self.passed + other.passed,
+            failed: self.failed + other.failed,
+            ignored: self.ignored + other.ignored,
+            skips: self.skips + other.skips,
+        }
+    }
+}
+
+/// Passes a stream of lines on and counts what they say. By `print!`, not to the stream itself:
+/// the harness holds back what a test of this function prints, or it would be counted in turn.
+fn count(from: Option<impl Read>, show: impl Fn(&str)) -> std::io::Result<Counts> {
+    let mut counts = Counts::default();
+    let Some(from) = from else {
+        return Ok(counts);
+    };
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line)? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        show(&text);
+        counts.add_line(&text);
+        line.clear();
+    }
+    Ok(counts)
 }
 
 /// A command as one would type it.
@@ -227,12 +296,17 @@ mod tests {
             .add_line("test result: ok. 7 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out");
         counts.add_line("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured");
         counts.add_line("test text::result: ok");
+        counts.add_line("SKIPPED bert::parity: CORNU_MODELS is not set\n");
+        counts.add_line("SKIPPED: no Python 3 on the PATH");
+        counts.add_line("test a SKIPPED b");
+        counts.add_line("SKIPPEDX");
         assert_eq!(
             counts,
             Counts {
                 passed: 8,
                 failed: 2,
-                ignored: 1
+                ignored: 1,
+                skips: 2
             }
         );
     }
@@ -242,6 +316,39 @@ mod tests {
         let mut command = Command::new("/usr/bin/cargo");
         command.args(["test", "-p", "a b", ""]);
         assert_eq!(shown(&command), "cargo test -p 'a b' ''");
+    }
+
+    fn sum_of(scripts: &[&str]) -> Option<String> {
+        let mut steps = Steps::default();
+        let env = Environment::default();
+        steps
+            .run("no test", &mut Command::new("true"), &env)
+            .unwrap();
+        for script in scripts {
+            let mut command = Command::new("sh");
+            steps
+                .test("tests", command.args(["-c", script]), &env)
+                .unwrap();
+        }
+        steps.sum()
+    }
+
+    #[test]
+    fn the_tests_of_all_steps_are_summed_up_in_one_line() {
+        let good = "echo 'test result: ok. 3 passed; 0 failed; 0 ignored'";
+        let skips =
+            "echo 'test result: ok. 4 passed; 0 failed; 1 ignored'; echo 'SKIPPED a: b' >&2";
+        let fails = "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored'; exit 101";
+        let broken = "echo 'error: could not compile' >&2; exit 101";
+        for (scripts, sum) in [
+            (&[][..], None),
+            (&[good], Some("3 passed, 0 failed")),
+            (&[good, skips], Some("7 passed, 0 failed, 2 skipped")),
+            (&[good, fails], Some("4 passed, 2 failed")),
+            (&[broken], Some("0 passed, 1 failed")),
+        ] {
+            assert_eq!(sum_of(scripts).as_deref(), sum, "{scripts:?}");
+        }
     }
 
     #[test]

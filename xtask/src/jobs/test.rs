@@ -17,6 +17,10 @@ use crate::workspace::{Workspace, cargo};
 /// packages that have a feature `torch`, with it, in the release profile. The programs get
 /// LIBTORCH, the loader's path, CORNU_MODELS (the folder under which each model has its own) and,
 /// where it is known, CORNU_DATA.
+///
+/// The last line sums up both parts: `N passed, N failed`, and `, N skipped` where tests were
+/// ignored or a line of theirs begins with SKIPPED. A part that breaks without a failing test
+/// counts as one failed.
 #[derive(Debug, Args)]
 pub struct TestArgs {
     #[command(flatten)]

@@ -176,17 +176,19 @@ impl Setup<'_> {
             checkpoint: self.checkpoint,
         };
         let mut failures = Vec::new();
-        for (artifact, model, damage) in absent {
-            // Another setup may have brought it while this one waited for the lock.
-            if let State::Whole(record) = artifact.state(false, self.progress)
-                && damage.is_none()
-            {
-                got.push((artifact, model, record, None));
-                continue;
-            }
-            if let Some(why) = damage {
-                self.progress
-                    .note(&format!("{}: {why}; fetching it anew", artifact.name));
+        for (artifact, model, _) in absent {
+            // What was seen before the lock was held is old: another setup may have brought or
+            // mended it meanwhile, and programs may be using that already.
+            match artifact.state(self.options.verify, self.progress) {
+                State::Whole(record) => {
+                    got.push((artifact, model, record, None));
+                    continue;
+                }
+                State::Absent => {}
+                State::Damaged(why) => {
+                    let text = format!("{}: {why}; fetching it anew", artifact.name);
+                    self.progress.note(&text);
+                }
             }
             let brought = match model {
                 Some(model) => models::install(&install, &artifact, model, &python, &hubs),

@@ -8,15 +8,19 @@
 //! - [`sizes`]: file sizes, names, weights;
 //! - [`source`]: what source text may say where;
 //! - [`torch_once`]: torch-sys is built once;
-//! - [`docs`]: what the documentation promises is there.
+//! - [`docs`]: what the documentation promises is there;
+//! - [`links`]: where Markdown points to is there;
+//! - [`tracked`]: what git tracks can be read.
 
 pub mod docs;
 pub mod graph;
+pub mod links;
 pub mod packages;
 pub mod rust_text;
 pub mod sizes;
 pub mod source;
 pub mod torch_once;
+pub mod tracked;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,6 +97,9 @@ pub const RULES: &[Rule] = &[
     docs::CRATES,
     docs::LANGUAGES,
     docs::STYLE,
+    links::LINKS,
+    tracked::TRACKED,
+    tracked::RUST_TEXT,
 ];
 
 /// What the rules look at.
@@ -102,6 +109,8 @@ pub struct Tree {
     pub root: PathBuf,
     /// Every file that git tracks or would, relative, with `/`, sorted.
     pub files: Vec<String>,
+    /// What git tracks and is not there, and symlinks that point nowhere, likewise.
+    pub lost: Vec<String>,
     /// What cargo knows.
     pub workspace: Workspace,
 }
@@ -126,19 +135,23 @@ impl Tree {
             .current_dir(&root)
             .stdin(Stdio::null())
             .output();
-        let mut files = Vec::new();
+        let mut names = Vec::new();
         match listed {
             Ok(output) if output.status.success() => {
                 let text = String::from_utf8_lossy(&output.stdout);
-                let names = text.split('\0').filter(|n| !n.is_empty());
-                files.extend(names.filter(|n| root.join(n).is_file()).map(str::to_owned));
+                let listed = text.split('\0').filter(|n| !n.is_empty());
+                names.extend(listed.map(str::to_owned));
             }
-            _ => walk(&root, &root, &workspace.target, &mut files)?,
+            _ => walk(&root, &root, &workspace.target, &mut names)?,
         }
-        files.sort();
+        names.sort();
+        let (there, lost): (Vec<_>, _) = names.into_iter().partition(|n| root.join(n).exists());
+        // A folder in the list is a submodule or a symlink to one; its files are not ours.
+        let files = there.into_iter().filter(|n| root.join(n).is_file());
         Ok(Self {
+            files: files.collect(),
             root,
-            files,
+            lost,
             workspace,
         })
     }

@@ -1,8 +1,13 @@
 //! `setup` as a program.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Instant;
+
+use xtask::progress::{Mode, Progress};
+use xtask::setup::cache::Cache;
 
 use crate::world::{LIBRARY, World, text};
 
@@ -196,6 +201,43 @@ fn two_setups_at_once_fetch_once_and_both_succeed() {
         assert!(child.wait().unwrap().success());
     }
     assert_eq!((world.fetches("torch"), world.fetches("mini")), (1, 1));
+}
+
+#[test]
+fn what_another_setup_mended_meanwhile_is_left_alone() {
+    let world = World::new();
+    assert!(world.setup(&["--quiet"]).status.success());
+    let library = world.libtorch().unwrap().join("lib/libtorch_cpu.so");
+    let mut same_size = LIBRARY.to_vec();
+    same_size[0] ^= 1;
+    for (args, damaged, mended, fetches) in [
+        (&["setup"][..], &LIBRARY[1..], true, 1),
+        (&["setup", "--verify"], &same_size, true, 1),
+        (&["setup", "--verify"], &same_size, false, 2),
+    ] {
+        fs::write(&library, damaged).unwrap();
+        let cache = Cache::at(world.cache());
+        let locked = cache.lock(&Progress::new(Mode::Quiet)).unwrap();
+        let mut command = world.xtask(args);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        let waits = said.any(|line| line.unwrap().contains("another setup is running"));
+        assert!(waits, "it saw the damage and waits for the lock");
+        if mended {
+            fs::write(&library, LIBRARY).unwrap();
+        }
+        drop(locked);
+        let rest: Vec<_> = said.map(Result::unwrap).collect();
+        assert!(child.wait().unwrap().success(), "{rest:?}");
+        assert_eq!(
+            !mended,
+            rest.iter().any(|line| line.contains("fetching it anew")),
+            "{rest:?}"
+        );
+        assert_eq!(fs::read(&library).unwrap(), LIBRARY);
+        assert_eq!(world.fetches("torch"), fetches, "{args:?}");
+    }
 }
 
 #[test]

@@ -37,6 +37,8 @@ fn the_environment_is_whole() {
     assert_eq!(var("CORNU_REQUIRE_MODELS").as_os_str(), "1");
     assert!(var("CORNU_DATA").ends_with("shared/data"));
     assert!(std::env::var_os("LIBTORCH_BYPASS_VERSION_CHECK").is_none());
+    use std::io::Write;
+    writeln!(std::io::stderr(), "SKIPPED a part: it is not there").unwrap();
 }
 "#;
 
@@ -44,6 +46,10 @@ const TABLES: &str = r#"
 fn main() {
     let args: Vec<_> = std::env::args().skip(1).collect();
     let models = std::env::var("CORNU_MODELS").is_ok();
+    if args.contains(&"wrong".into()) {
+        eprintln!("error: there is no table \"wrong\"; there are a, b");
+        std::process::exit(2);
+    }
     println!("tables {args:?} torch={} models={models}", cfg!(feature = "torch"));
     std::process::exit(if args.contains(&"--check".into()) { 4 } else { 0 });
 }
@@ -98,6 +104,11 @@ fn test_runs_both_parts_in_their_profiles_and_counts() {
     );
     assert!(said.contains("1 tests passed, 0 ignored"), "{said}");
     assert!(said.contains("2 tests passed, 0 ignored"), "{said}");
+    let last = |output: &Output| {
+        let said = String::from_utf8(output.stdout.clone()).unwrap();
+        said.lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(last(&output), "3 passed, 0 failed, 1 skipped");
 
     let output = run(&world, &["test", "--no-torch"]);
     assert!(text(&output).contains("test, torch: skipped, --no-torch"));
@@ -116,6 +127,12 @@ fn test_runs_both_parts_in_their_profiles_and_counts() {
         let said = text(&output);
         assert_eq!(output.status.code(), Some(101), "{said}");
         assert!(said.contains("FAILED (exit code 101)"), "{said}");
+        let sum = if skipped {
+            "0 passed, 1 failed"
+        } else {
+            "2 passed, 1 failed, 1 skipped"
+        };
+        assert_eq!(last(&output), sum, "{said}");
         assert_eq!(
             said.contains("skipped, the tests before it failed"),
             skipped,
@@ -152,6 +169,37 @@ fn bench_tables_builds_with_torch_and_passes_its_flags_on() {
         run(&world, &["bench-tables", "--offline"]).status.code(),
         Some(2)
     );
+}
+
+#[test]
+fn what_measures_nothing_needs_no_setup_and_no_torch() {
+    let world = tiny();
+    fs::remove_dir_all(world.cache()).unwrap();
+
+    let output = run(&world, &["bench-tables", "--list"]);
+    assert!(output.status.success(), "{}", text(&output));
+    let listed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(listed, "tables [\"--list\"] torch=false models=false\n");
+
+    let output = run(&world, &["bench-tables", "--render", "--table", "a"]);
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    let rendered = r#"tables ["--table", "a", "--render"] torch=false models=false"#;
+    assert!(said.contains(rendered), "{said}");
+
+    for flags in [&[][..], &["--list"], &["--render"], &["--check"]] {
+        let args = [&["bench-tables", "--table", "a", "wrong"], flags].concat();
+        let output = run(&world, &args);
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("there are a, b"), "{said}");
+        assert!(
+            !said.contains("--release"),
+            "nothing is compiled for it: {said}"
+        );
+    }
+    assert!(!world.cache().exists(), "nothing was fetched");
+    assert_eq!(world.fetches("torch"), 1, "by the setup of this test");
 }
 
 #[test]

@@ -414,6 +414,130 @@ fn torch_sys_is_built_once() {
 }
 
 #[test]
+fn links_and_named_paths_lead_somewhere() {
+    let good = Good::new();
+    good.write("docs/tables/chunking.md", "# T\n");
+    good.write("crates/core/benches/peer.py", "");
+    good.write(
+        "docs/METHODS.md",
+        "[a](../README.md) [b](tables) [c](tables/chunking.md#t) [d](#here) [e](/crates/core/)\n\
+         [f](https://host/x) [g](mailto:a@b) <https://host/y> [h](./LIMITS.md?x=1) [i][r]\n\n\
+         [r]: STYLE.md\n\n`[x](gone.md)` `crates/core/src/` `crates/core/src/lib.rs:3`\n\
+         `crates/core/tests/it::it_holds` `docs/tables/NAME.md` `crates/*/README.md` `src/gone.rs`\n\
+         `cargo run crates/gone`\n\n```text\n[x](gone.md)\ncrates/gone\n```\n\n    [x](gone.md)\n",
+    );
+    good.write("crates/core/README.md", "# It\n`benches/peer.py`\n");
+    good.write("crates/core/NOTES.md", "# It\n`crates/gone`\n");
+    good.write("bench-data/corpus/a.md", "[x](gone.md)\n");
+    assert_eq!(good.check(), []);
+
+    for (path, text, what) in [
+        (
+            "CHANGELOG.md",
+            "[x](gone.md)",
+            "links to `gone.md`, which does not exist",
+        ),
+        (
+            "docs/LIMITS.md",
+            "[x](README.md)",
+            "links to `README.md`, which does not exist",
+        ),
+        (
+            "docs/LIMITS.md",
+            "[x](readme.md#a)",
+            "links to `readme.md#a`, which does not exist",
+        ),
+        (
+            "docs/LIMITS.md",
+            "[x](../../a.md)",
+            "links to `../../a.md`, which does not exist",
+        ),
+        (
+            "docs/LIMITS.md",
+            "![x](a.png)",
+            "links to `a.png`, which does not exist",
+        ),
+        (
+            "docs/LIMITS.md",
+            "[x][r]\n\n[r]: gone.md",
+            "links to `gone.md`, which does not exist",
+        ),
+        (
+            "docs/LIMITS.md",
+            "| a |\n|---|\n| `docs/G.md` |",
+            "names `docs/G.md`, and there is no `docs/G.md`",
+        ),
+        (
+            "docs/LIMITS.md",
+            "`crates/core/src/gone.rs::f`",
+            "names `crates/core/src/gone.rs::f`, and there is no `crates/core/src/gone.rs`",
+        ),
+        (
+            "docs/LIMITS.md",
+            "`crates/gone/*.rs`",
+            "names `crates/gone/*.rs`, and there is no `crates/gone`",
+        ),
+        (
+            "docs/LIMITS.md",
+            "`crates/gone/NAME.md`",
+            "names `crates/gone/NAME.md`, and there is no `crates/gone`",
+        ),
+        (
+            "crates/core/README.md",
+            "`benches/gone.py`",
+            "names `benches/gone.py`, and there is no `benches/gone.py`",
+        ),
+    ] {
+        let (at, reason) = found(path, &format!("# It\n\n{text}\n"));
+        let line = if text.starts_with('|') { 5 } else { 3 };
+        assert_eq!(at, format!("docs-links {path}:{line}"), "{text}");
+        assert_eq!(reason, format!("it {what}"));
+    }
+    let good = Good::new();
+    good.write(
+        "docs/LIMITS.md",
+        "<!-- tidy: allow(docs-links): written by a command -->\n[x](gone.md)\n",
+    );
+    assert_eq!(good.check(), []);
+}
+
+#[test]
+fn what_is_tracked_is_there_and_rust_is_text() {
+    let good = Good::new();
+    std::os::unix::fs::symlink("nowhere.rs", good.root().join("crates/text/src/l.rs")).unwrap();
+    let dangling = (
+        "tracked crates/text/src/l.rs:1".to_owned(),
+        "it is a symlink that points nowhere".to_owned(),
+    );
+    assert_eq!(good.only(), dangling, "without git");
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let git = git
+            .args(args)
+            .current_dir(good.root())
+            .env_remove("GIT_DIR");
+        assert!(git.output().unwrap().status.success(), "git {args:?}");
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "."]);
+    assert_eq!(good.only(), dangling, "with git");
+    good.write("crates/text/src/nowhere.rs", "//! It.\n");
+    assert_eq!(good.check(), []);
+    fs::remove_file(good.root().join("crates/text/src/l.rs")).unwrap();
+    let (at, reason) = good.only();
+    assert_eq!(at, "tracked crates/text/src/l.rs:1");
+    assert_eq!(reason, "git tracks it and it is not there");
+
+    for bytes in [&b"//! caf\xe9\n"[..], b"//! It.\0\n"] {
+        let good = Good::new();
+        fs::write(good.root().join("crates/text/src/latin.rs"), bytes).unwrap();
+        let (at, reason) = good.only();
+        assert_eq!(at, "rust-text crates/text/src/latin.rs:1");
+        assert!(reason.contains("not UTF-8"), "{reason}");
+    }
+}
+
+#[test]
 fn documents_are_there_and_keep_their_promises() {
     let good = Good::new();
     fs::remove_file(good.root().join("docs/METHODS.md")).unwrap();

@@ -85,6 +85,26 @@ fn no_error_shows_the_key_even_where_the_server_repeats_it() {
 }
 
 #[test]
+fn a_value_of_the_query_is_struck_out_however_the_server_decodes_it() {
+    let server = Server::scripted([Reply::status(
+        401,
+        "sent abc%2Bdef+1%2F, decoded abc+def+1/, as a form abc+def 1/",
+    )])
+    .unwrap();
+    let url = format!("{}/v1?sig=abc%2Bdef+1%2F", server.url());
+    let client = Client::new(Endpoint::new(&url).unwrap(), quick()).unwrap();
+    let error = client.post_json::<_, Value>("/x", &json!({})).unwrap_err();
+    let RemoteError::Status { excerpt, .. } = &error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(
+        excerpt,
+        "sent [secret], decoded [secret], as a form [secret]"
+    );
+    assert!(!everything_said(&error).contains("abc"), "{error:?}");
+}
+
+#[test]
 fn a_401_is_not_tried_again_and_says_what_to_check() {
     let server = Server::scripted([Reply::status(401, &format!("no {KEY}"))]).unwrap();
     let client = Client::new(endpoint(&server), quick()).unwrap();

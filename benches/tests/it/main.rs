@@ -1,0 +1,134 @@
+//! Rendering and the tree hash, on small made-up checkouts.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command as Program;
+
+use cornu_benches::corpus::BenchData;
+use cornu_benches::run::{self, Command};
+use cornu_benches::tables::TABLES;
+use cornu_benches::tree;
+use cornu_eval::evidence::{Environment, Measure, Record, Row, Versions};
+
+const README: &str = "before\n<!-- table:chunking -->\n<!-- /table:chunking -->\nafter\n";
+
+fn record(name: &str, value: f64) -> Record {
+    let mut record = Record::measured(name, Environment::detect(&Versions::default()));
+    record.measured_tree = "0".repeat(64);
+    let mut row = Row::measured("autograd", "fixed");
+    row.metrics
+        .insert("recall@5".to_owned(), Measure::exact(value, "fraction", 17));
+    record.rows.push(row);
+    record
+}
+
+fn checkout(value: f64) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for name in ["README.md", "README.zh-CN.md"] {
+        fs::write(root.path().join(name), README).unwrap();
+    }
+    fs::create_dir_all(root.path().join("docs/evidence")).unwrap();
+    for table in TABLES {
+        let path = root
+            .path()
+            .join(format!("docs/evidence/{}.json", table.name()));
+        record(table.name(), value).write(&path).unwrap();
+    }
+    root
+}
+
+#[test]
+fn pages_are_what_the_records_render_to_and_nothing_else() {
+    let root = checkout(0.25);
+    let root = root.path();
+    assert!(
+        !run::rendering_differences(root, &TABLES)
+            .unwrap()
+            .is_empty()
+    );
+    assert!(run::run(root, &[], Command::Render).unwrap());
+    assert_eq!(
+        run::rendering_differences(root, &TABLES).unwrap(),
+        Vec::<String>::new()
+    );
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(readme.starts_with("before\n") && readme.ends_with("after\n"));
+    assert!(readme.contains("0.250"));
+
+    // A figure typed by hand, in a page or in a README, is a difference.
+    for page in ["docs/tables/chunking.md", "README.md", "README.zh-CN.md"] {
+        let path = root.join(page);
+        let rendered = fs::read_to_string(&path).unwrap();
+        fs::write(&path, rendered.replace("0.250", "0.950")).unwrap();
+        let differences = run::rendering_differences(root, &TABLES).unwrap();
+        assert!(
+            matches!(differences.as_slice(), [one] if one.contains(page)),
+            "{differences:?}"
+        );
+        fs::write(&path, rendered).unwrap();
+    }
+
+    // So is a record that was changed without rendering.
+    record("chunking", 0.75)
+        .write(&root.join("docs/evidence/chunking.json"))
+        .unwrap();
+    assert_eq!(run::rendering_differences(root, &TABLES).unwrap().len(), 3);
+}
+
+#[test]
+fn a_table_that_does_not_exist_is_named_with_those_that_do() {
+    let error = run::run(Path::new("."), &["chunkin".to_owned()], Command::List).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("chunkin") && message.contains("embedding"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_tree_hash_follows_sources_and_not_what_is_rendered() {
+    let root = checkout(0.5);
+    let root = root.path();
+    fs::write(root.join("a.rs"), "fn a() {}").unwrap();
+    assert!(
+        Program::new("git")
+            .args(["init", "-q"])
+            .current_dir(root)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let before = tree::hash(root).unwrap();
+    fs::write(root.join("README.md"), "other").unwrap();
+    fs::write(root.join("docs/evidence/chunking.json"), "other").unwrap();
+    assert_eq!(tree::hash(root).unwrap(), before);
+    fs::write(root.join("a.rs"), "fn b() {}").unwrap();
+    assert_ne!(tree::hash(root).unwrap(), before);
+}
+
+#[test]
+fn the_projects_own_data_loads_whole() {
+    let data =
+        BenchData::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench-data")).unwrap();
+    assert_eq!(data.documents().len(), 12);
+    assert!(
+        data.documents()
+            .any(|document| !document.acl().admits(&cornu_core::Principal::public()))
+    );
+    let twenty = data.questions("questions-20.jsonl").unwrap();
+    assert_eq!(
+        twenty
+            .iter()
+            .filter(|question| question.is_answerable())
+            .count(),
+        17
+    );
+    assert!(data.questions("questions-ext.jsonl").unwrap().len() >= 300);
+    assert!(
+        data.synonyms()
+            .unwrap()
+            .iter()
+            .all(|group| group.queries.len() >= 2)
+    );
+}

@@ -1,0 +1,42 @@
+//! What can go wrong with a pool.
+
+use std::time::Duration;
+
+use crate::pool::Role;
+
+/// Why there is no connection.
+///
+/// See the [`crate`] for an example.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PoolError<E> {
+    /// All connections of the role stayed in use.
+    #[error(
+        "no {role} of {pool} became free within {waited:?} ({in_use} in use, {waiting} others waiting); \
+         return a connection before taking another, or allow more time"
+    )]
+    Timeout {
+        /// The pool's name.
+        pool: String,
+        /// Reader or writer.
+        role: Role,
+        /// How long this call waited.
+        waited: Duration,
+        /// Connections of the role that were out at the end.
+        in_use: usize,
+        /// Calls for the role that still waited at the end.
+        waiting: usize,
+    },
+    /// The manager could not open a connection; the place in the pool stays.
+    #[error(transparent)]
+    Open(E),
+}
+
+/// A pool without readers.
+///
+/// ```
+/// assert!(cornu_pool::Size::readers(0).is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a pool of 0 readers answers nothing; give at least 1")]
+pub struct SizeError;

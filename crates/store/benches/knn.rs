@@ -1,0 +1,373 @@
+//! Nearest neighbours and ingest, each beside the least that the same work can cost, interleaved
+//! in one run: medians, and the median of the ratios of neighbouring rounds.
+//!
+//! `cargo bench -p cornu-store --bench knn [-- ROWS DIMENSION ROUNDS]`, by default 100000 384 15.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use cornu_core::{
+    Acl, ByteSpan, Chunk, ChunkId, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId,
+    DocumentFacts, Fingerprint, LineSpan, Principal,
+};
+use cornu_store::{Options, Route, SqliteVecStore, StoreError};
+use ndarray::{Array2, aview1};
+use rayon::prelude::*;
+use rusqlite::{Connection, params};
+
+/// Chunks of a document.
+const CHUNKS: usize = 10;
+
+fn main() {
+    let numbers: Vec<usize> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
+    let get = |at: usize, default| numbers.get(at).copied().unwrap_or(default);
+    let (rows, dimension, rounds) = (get(0, 100_000), get(1, 384), get(2, 15));
+    let threads = rayon::current_num_threads();
+    println!("{rows} rows x {dimension}, {rounds} rounds, {threads} threads");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    let store = SqliteVecStore::open(
+        &path,
+        &Fingerprint::new("bench"),
+        dimension,
+        &Options::default(),
+    );
+    let store = store.unwrap();
+    let ingest = ingest(&store, rows, dimension);
+    println!(
+        "ingest, rows and vectors and texts of 1 KB  {:8.0} rows/s",
+        rate(rows, ingest)
+    );
+    let vec0 = vec0_alone(&folder.path().join("vec0.db"), rows, dimension);
+    println!(
+        "ingest, vec0 alone, vectors only            {:8.0} rows/s",
+        rate(rows, vec0)
+    );
+    println!(
+        "ratio                                       {:8.2}",
+        vec0.as_secs_f64() / ingest.as_secs_f64()
+    );
+    let start = Instant::now();
+    store.prepare().unwrap();
+    println!(
+        "prepare: the .vec file                      {:8.1} ms",
+        ms(start.elapsed())
+    );
+    let start = Instant::now();
+    store.rebuild_index().unwrap();
+    println!(
+        "rebuild-index: .vec and vec0                {:8.1} ms",
+        ms(start.elapsed())
+    );
+    println!("{:?}", store.stats().unwrap());
+    drop(store);
+
+    cold(&path, dimension);
+    let store = SqliteVecStore::open_existing(&path, &Options::default()).unwrap();
+    let query = vector(12_345_678, dimension);
+    // The same memory: the rows stand at the end of the file, in the order of writing.
+    let file = std::fs::File::open(path.with_extension("db.vec")).unwrap();
+    let map = map(&file);
+    let copy: &[f32] = bytemuck::cast_slice(map.get(map.len() - rows * dimension * 4..).unwrap());
+    println!("\nview        visible   resident  sum of rows  ratio   facts");
+    for grant in ["all", "half", "tenth", "hundredth", "thousand"] {
+        resident(&store, grant, &query, copy, rounds);
+    }
+    println!("\nview        visible   by SQL    by hand      ratio");
+    for grant in ["all", "half", "tenth", "hundredth"] {
+        sql(&store, &path, grant, &query, rounds);
+    }
+}
+
+#[expect(unsafe_code, reason = "a map can be made in no other way")]
+fn map(file: &std::fs::File) -> memmap2::Mmap {
+    // SAFETY: the file lies in a folder of this process, and nothing writes to it any more.
+    unsafe { memmap2::Mmap::map(file) }.unwrap()
+}
+
+/// The grants of a document: each names a share of all documents.
+fn grants(document: usize, documents: usize) -> Vec<&'static str> {
+    let scattered = document.wrapping_mul(2_654_435_761) >> 7;
+    let mut grants = vec!["all"];
+    for (grant, one_in) in [("half", 2), ("tenth", 10), ("hundredth", 100)] {
+        if scattered.is_multiple_of(one_in) {
+            grants.push(grant);
+        }
+    }
+    if document.is_multiple_of((documents / 100).max(1)) {
+        grants.push("thousand");
+    }
+    grants
+}
+
+fn ingest(store: &SqliteVecStore, rows: usize, dimension: usize) -> Duration {
+    let documents = rows / CHUNKS;
+    let mut spent = Duration::ZERO;
+    for group in (0..documents).collect::<Vec<_>>().chunks(200) {
+        let facts: Vec<_> = group
+            .iter()
+            .map(|&at| document(at, documents, dimension))
+            .collect();
+        let start = Instant::now();
+        store
+            .batch(|batch| {
+                facts
+                    .iter()
+                    .try_for_each(|facts| batch.upsert(facts).map(drop))?;
+                Ok::<_, StoreError>(())
+            })
+            .unwrap();
+        spent += start.elapsed();
+    }
+    spent
+}
+
+fn document(at: usize, documents: usize, dimension: usize) -> DocumentFacts {
+    let doc = DocId::new(&format!("folder {}/{at}.md", at % 97)).unwrap();
+    let chunks = (0..CHUNKS).map(|place| {
+        let text = format!("{at} {place} {}", "some words of evidence ".repeat(43));
+        Chunk {
+            id: ChunkId::derive(&ChunkIdParts {
+                doc: &doc,
+                chunker: "bench",
+                kind: ChunkKind::Prose,
+                heading_path: &[],
+                index_text: &text,
+                text: &text,
+                ordinal: 0,
+            }),
+            doc: doc.clone(),
+            kind: ChunkKind::Prose,
+            role: ChunkRole::Indexed,
+            parent: None,
+            heading_path: vec!["Title".to_owned()],
+            span: ByteSpan::new(0, text.len()).unwrap(),
+            core: ByteSpan::new(0, text.len()).unwrap(),
+            lines: LineSpan::new(1, 1).unwrap(),
+            prefix: vec![],
+            language: None,
+            index_text: text.clone(),
+            tokens: 250,
+            text,
+        }
+    });
+    let first = at * CHUNKS;
+    let values = (first..first + CHUNKS)
+        .flat_map(|row| vector(row as u64, dimension))
+        .collect();
+    DocumentFacts {
+        content: ContentHash::of(&at.to_le_bytes()),
+        acl: Acl::new(grants(at, documents)).unwrap(),
+        chunks: chunks.collect(),
+        vectors: Array2::from_shape_vec((CHUNKS, dimension), values).unwrap(),
+        doc,
+    }
+}
+
+/// vec0 with nothing around it, in transactions of the same size.
+fn vec0_alone(path: &std::path::Path, rows: usize, dimension: usize) -> Duration {
+    let connection = Connection::open(path).unwrap();
+    connection
+        .execute_batch(&format!(
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             CREATE VIRTUAL TABLE v USING vec0(embedding float[{dimension}] distance_metric=L2)"
+        ))
+        .unwrap();
+    let mut spent = Duration::ZERO;
+    for group in (0..rows).collect::<Vec<_>>().chunks(200 * CHUNKS) {
+        let vectors: Vec<Vec<f32>> = group
+            .iter()
+            .map(|&row| vector(row as u64, dimension))
+            .collect();
+        let start = Instant::now();
+        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut statement = connection
+            .prepare_cached("INSERT INTO v (rowid, embedding) VALUES (?1, ?2)")
+            .unwrap();
+        for (row, vector) in group.iter().zip(&vectors) {
+            let bytes: &[u8] = bytemuck::cast_slice(vector);
+            statement.execute(params![*row as i64 + 1, bytes]).unwrap();
+        }
+        connection.execute_batch("COMMIT").unwrap();
+        spent += start.elapsed();
+    }
+    spent
+}
+
+/// What a process that has just started waits for its first answer.
+fn cold(path: &std::path::Path, dimension: usize) {
+    let query = vector(77, dimension);
+    for grant in ["all", "hundredth"] {
+        let asker = Principal::new([grant]).unwrap();
+        let start = Instant::now();
+        let store = SqliteVecStore::open_existing(path, &Options::default()).unwrap();
+        let opened = start.elapsed();
+        let snapshot = store.snapshot(&asker).unwrap();
+        let seen = start.elapsed();
+        black_box(snapshot.knn(aview1(&query), 10).unwrap());
+        println!(
+            "cold, view of {grant:9}: open {:6.1} ms, view {:6.1} ms, first search {:6.1} ms",
+            ms(opened),
+            ms(seen.saturating_sub(opened)),
+            ms(start.elapsed().saturating_sub(seen))
+        );
+    }
+}
+
+fn resident(store: &SqliteVecStore, grant: &str, query: &[f32], copy: &[f32], rounds: usize) {
+    let snapshot = store.snapshot(&Principal::new([grant]).unwrap()).unwrap();
+    // The same rows in the same order, as runs of a plain array.
+    let width = CHUNKS * query.len();
+    let visible: Vec<&[f32]> = snapshot
+        .view()
+        .ordinals()
+        .filter_map(|ordinal| copy.chunks_exact(width).nth(ordinal as usize - 1))
+        .collect();
+    let route = |route| black_box(snapshot.knn_by(route, aview1(query), 10).unwrap().len());
+    route(Route::Resident);
+    let (ours, sums, ratio) = interleave(
+        rounds,
+        || {
+            route(Route::Resident);
+        },
+        || {
+            black_box(sum(&visible, query.len()));
+        },
+    );
+    let start = Instant::now();
+    route(Route::Facts);
+    println!(
+        "{grant:10} {:8} {:8.2} ms {:8.2} ms {ratio:8.2} {:8.1} ms",
+        visible.len() * CHUNKS,
+        ms(ours),
+        ms(sums),
+        ms(start.elapsed())
+    );
+}
+
+/// The least that any scan does: read every value once, on as many threads.
+fn sum(visible: &[&[f32]], dimension: usize) -> f32 {
+    let add = |rows: &&[f32]| -> f32 {
+        rows.chunks_exact(dimension)
+            .map(|row| {
+                let mut lanes = [0.0; 16];
+                for values in row.as_chunks::<16>().0 {
+                    for (lane, value) in lanes.iter_mut().zip(values) {
+                        *lane += value;
+                    }
+                }
+                lanes.iter().sum::<f32>()
+            })
+            .sum()
+    };
+    if visible.len() * CHUNKS <= 4096 {
+        return visible.iter().map(add).sum();
+    }
+    visible
+        .par_chunks(400)
+        .map(|part| part.iter().map(add).sum::<f32>())
+        .sum()
+}
+
+fn sql(store: &SqliteVecStore, path: &std::path::Path, grant: &str, query: &[f32], rounds: usize) {
+    let snapshot = store.snapshot(&Principal::new([grant]).unwrap()).unwrap();
+    let connection = Connection::open(path).unwrap();
+    connection
+        .execute_batch("PRAGMA mmap_size = 4294967296")
+        .unwrap();
+    rusqlite::vtab::array::load_module(&connection).unwrap();
+    let mut statement = connection
+        .prepare(
+            "SELECT rowid, distance FROM vec_chunks WHERE embedding MATCH ?1 AND k = ?2
+               AND rowid IN (SELECT c.id FROM rarray(?3) AS r
+                             CROSS JOIN chunks AS c ON c.document = r.value AND c.indexed = 1)
+             ORDER BY distance",
+        )
+        .unwrap();
+    let bytes: &[u8] = bytemuck::cast_slice(query);
+    let (ours, hand, ratio) = interleave(
+        rounds,
+        || {
+            black_box(snapshot.knn_by(Route::Sql, aview1(query), 10).unwrap());
+        },
+        || {
+            let visible = snapshot
+                .view()
+                .ordinals()
+                .map(|at| rusqlite::types::Value::Integer(at.into()));
+            let visible = std::rc::Rc::new(visible.collect::<Vec<_>>());
+            let rows = statement.query_map(params![bytes, 10, visible], |row| row.get::<_, i64>(0));
+            black_box(rows.unwrap().count());
+        },
+    );
+    println!(
+        "{grant:10} {:8} {:8.2} ms {:8.2} ms {ratio:8.3}",
+        snapshot.view().len() as usize * CHUNKS,
+        ms(ours),
+        ms(hand)
+    );
+}
+
+/// Both in turns: their medians, and the median of their ratios.
+fn interleave(
+    rounds: usize,
+    mut a: impl FnMut(),
+    mut b: impl FnMut(),
+) -> (Duration, Duration, f64) {
+    let time = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed()
+    };
+    let (mut of_a, mut of_b, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..rounds {
+        // Whoever comes second finds the caches warmer.
+        let (first, second) = if round % 2 == 0 {
+            (time(&mut a), time(&mut b))
+        } else {
+            let second = time(&mut b);
+            (time(&mut a), second)
+        };
+        ratios.push(first.as_secs_f64() / second.as_secs_f64());
+        of_a.push(first);
+        of_b.push(second);
+    }
+    of_a.sort();
+    of_b.sort();
+    ratios.sort_by(f64::total_cmp);
+    (of_a[rounds / 2], of_b[rounds / 2], ratios[rounds / 2])
+}
+
+/// A unit vector for each number (splitmix64).
+fn vector(number: u64, dimension: usize) -> Vec<f32> {
+    let mut seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut raw: Vec<f32> = (0..dimension)
+        .map(|_| {
+            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (z >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
+        })
+        .collect();
+    let norm = raw
+        .iter()
+        .map(|x| f64::from(*x).powi(2))
+        .sum::<f64>()
+        .sqrt();
+    for value in &mut raw {
+        *value = (f64::from(*value) / norm) as f32;
+    }
+    raw
+}
+
+fn rate(rows: usize, spent: Duration) -> f64 {
+    rows as f64 / spent.as_secs_f64()
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

@@ -1,0 +1,291 @@
+//! The `.vec` file.
+//!
+//! ```text
+//! 0     256 bytes   header (below), numbers little endian
+//! 256   32 · documents   ordinal u32, first row u32, rows u32, 4 bytes 0, half a digest
+//!       32 · rows        ids of chunks
+//!       32 · blocks      blake3 of each 256 rows
+//!       0 to 4095        zeros up to a multiple of 4096
+//!       4 · D · rows     f32, by document, by place
+//! ```
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::segment::{BLOCK_ROWS, Damaged, Mapped, Segment};
+use super::{Place, Resident, map};
+use crate::error::StoreError;
+use crate::sqlite::create::{draft_path, sync_folder};
+use crate::sqlite::schema::{Meta, State};
+
+const MAGIC: &[u8; 8] = b"CORNUVEC";
+const VERSION: u32 = 1;
+const HEADER: usize = 256;
+const ALIGNMENT: usize = 4096;
+
+/// Whose vectors a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    store: [u8; 16],
+    fingerprint: [u8; 32],
+    dimension: usize,
+}
+
+impl Identity {
+    pub(crate) fn of(meta: &Meta) -> Self {
+        Self {
+            store: meta.store,
+            fingerprint: meta.fingerprint.digest(),
+            dimension: meta.dimension,
+        }
+    }
+}
+
+/// Where the sections lie.
+struct Layout {
+    documents: Range<usize>,
+    ids: Range<usize>,
+    hashes: Range<usize>,
+    values: Range<usize>,
+}
+
+impl Layout {
+    fn new(documents: usize, rows: usize, dimension: usize) -> Option<Self> {
+        let section = |start: usize, size: usize, count: usize| {
+            Some(start..start.checked_add(size.checked_mul(count)?)?)
+        };
+        let documents = section(HEADER, 32, documents)?;
+        let ids = section(documents.end, 32, rows)?;
+        let hashes = section(ids.end, 32, rows.div_ceil(BLOCK_ROWS))?;
+        let start = hashes.end.checked_next_multiple_of(ALIGNMENT)?;
+        let values = section(start, dimension.checked_mul(4)?, rows)?;
+        Some(Self {
+            documents,
+            ids,
+            hashes,
+            values,
+        })
+    }
+}
+
+/// Writes all live rows to a new file and puts it in place of the old one.
+///
+/// The rows are on the disk before the name is: a crash leaves the old file or the new one.
+pub(crate) fn save(resident: &Resident, identity: Identity, path: &Path) -> Result<(), StoreError> {
+    if cfg!(target_endian = "big") {
+        return Ok(()); // The file is mapped as it is, and holds little-endian numbers.
+    }
+    let draft = draft_path(path);
+    let result = write(resident, identity, &draft)
+        .and_then(|()| fs::rename(&draft, path))
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull => StoreError::DiskFull {
+                path: path.to_owned(),
+            },
+            _ => StoreError::io(path, error),
+        })
+        .and_then(|()| sync_folder(path));
+    if result.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    result
+}
+
+fn write(resident: &Resident, identity: Identity, draft: &Path) -> io::Result<()> {
+    let damaged = |_| io::Error::other("the vectors that were to be copied are damaged");
+    let rows = resident.live();
+    let documents = resident.places.len();
+    let layout = Layout::new(documents, rows, identity.dimension)
+        .ok_or_else(|| io::Error::other("too many vectors for one file"))?;
+
+    let mut tables = Vec::with_capacity(layout.hashes.end - HEADER);
+    let mut start = 0_u32;
+    for place in &resident.places {
+        tables.extend_from_slice(&place.ordinal.to_le_bytes());
+        tables.extend_from_slice(&start.to_le_bytes());
+        tables.extend_from_slice(&place.rows.to_le_bytes());
+        tables.extend_from_slice(&[0; 4]);
+        tables.extend_from_slice(&place.digest);
+        start += place.rows;
+    }
+    for place in &resident.places {
+        let (rows, segment) = place.rows_of(resident).map_err(damaged)?;
+        for row in rows {
+            tables.extend_from_slice(segment.id(row).map_err(damaged)?.as_bytes());
+        }
+    }
+
+    let file = File::create(draft)?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    out.seek(SeekFrom::Start(layout.values.start as u64))?;
+    let mut block = blake3::Hasher::new();
+    let mut in_block = 0;
+    for place in &resident.places {
+        let (rows, segment) = place.rows_of(resident).map_err(damaged)?;
+        for row in rows {
+            let values = segment.values(row..row + 1).map_err(damaged)?;
+            let bytes: &[u8] = bytemuck::cast_slice(values);
+            block.update(bytes);
+            out.write_all(bytes)?;
+            in_block += 1;
+            if in_block == BLOCK_ROWS {
+                tables.extend_from_slice(block.finalize().as_bytes());
+                block.reset();
+                in_block = 0;
+            }
+        }
+    }
+    if in_block > 0 {
+        tables.extend_from_slice(block.finalize().as_bytes());
+    }
+    out.seek(SeekFrom::Start(0))?;
+    out.write_all(&header(identity, resident.state, documents, rows, &tables))?;
+    out.write_all(&tables)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.set_len(layout.values.end as u64)?;
+    file.sync_all()
+}
+
+/// The header without its hash, then the hash of it and of the tables.
+fn header(
+    identity: Identity,
+    state: State,
+    documents: usize,
+    rows: usize,
+    tables: &[u8],
+) -> [u8; HEADER] {
+    let mut bytes = Vec::with_capacity(HEADER);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(BLOCK_ROWS as u32).to_le_bytes());
+    for number in [
+        identity.dimension as u64,
+        documents as u64,
+        rows as u64,
+        state.epoch,
+    ] {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    bytes.extend_from_slice(&identity.store);
+    bytes.extend_from_slice(&state.id);
+    bytes.extend_from_slice(&identity.fingerprint);
+    bytes.resize(HEADER - 32, 0);
+    let mut hash = blake3::Hasher::new_derive_key("cornu vec file v1");
+    hash.update(&bytes);
+    hash.update(tables);
+    bytes.extend_from_slice(hash.finalize().as_bytes());
+    let mut header = [0; HEADER];
+    for (to, from) in header.iter_mut().zip(bytes) {
+        *to = from;
+    }
+    header
+}
+
+/// The vectors of a file, or `None` when there is none, it is another store's, of another
+/// version, or damaged: then they come from the facts.
+///
+/// Reads the header and the tables, 64 bytes a row at most; the rows are mapped.
+pub(crate) fn load(path: &Path, identity: Identity) -> Option<Resident> {
+    if cfg!(target_endian = "big") {
+        return None;
+    }
+    let map = map::map(&File::open(path).ok()?).ok()?;
+    let mut fields = Fields(map.get(..HEADER)?);
+    if fields.take(8)? != MAGIC || fields.u32()? != VERSION || fields.u32()? != BLOCK_ROWS as u32 {
+        return None;
+    }
+    let dimension = fields.size()?;
+    let (documents, rows, epoch) = (fields.size()?, fields.size()?, fields.u64()?);
+    let (store, id, fingerprint) = (fields.array()?, fields.array()?, fields.array()?);
+    let found = Identity {
+        store,
+        fingerprint,
+        dimension,
+    };
+    let layout = Layout::new(documents, rows, dimension)?;
+    if found != identity || map.len() != layout.values.end {
+        return None;
+    }
+    let state = State { epoch, id };
+    let tables = map.get(HEADER..layout.hashes.end)?;
+    if map.get(..HEADER)? != header(identity, state, documents, rows, tables) {
+        return None;
+    }
+    let places = read_places(map.get(layout.documents)?, rows)?;
+    let hashes = map.get(layout.hashes)?.as_chunks::<32>().0.to_vec();
+    let mapped = Mapped {
+        verified: hashes.iter().map(|_| AtomicBool::new(false)).collect(),
+        hashes,
+        ids: layout.ids,
+        values: layout.values,
+        map,
+    };
+    Some(Resident {
+        state,
+        dimension,
+        segments: vec![Arc::new(Segment::mapped(dimension, rows, mapped))],
+        places,
+    })
+}
+
+fn read_places(table: &[u8], rows: usize) -> Option<Vec<Place>> {
+    let mut places = Vec::with_capacity(table.len() / 32);
+    let mut end = 0;
+    for entry in table.as_chunks::<32>().0 {
+        let mut fields = Fields(entry);
+        let (ordinal, start, count) = (fields.u32()?, fields.u32()?, fields.u32()?);
+        fields.take(4)?;
+        if start != end {
+            return None;
+        }
+        end = start.checked_add(count)?;
+        places.push(Place {
+            ordinal,
+            digest: fields.array()?,
+            segment: 0,
+            start,
+            rows: count,
+        });
+    }
+    let sorted = places.is_sorted_by(|a, b| a.ordinal < b.ordinal);
+    (sorted && end as usize == rows).then_some(places)
+}
+
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn size(&mut self) -> Option<usize> {
+        usize::try_from(self.u64()?).ok()
+    }
+}
+
+impl Resident {
+    /// Compares every block of the file with its hash.
+    pub(crate) fn verify(&self) -> Result<(), Damaged> {
+        self.segments
+            .iter()
+            .try_for_each(|segment| segment.values(0..segment.len()).map(drop))
+    }
+}

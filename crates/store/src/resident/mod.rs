@@ -1,0 +1,74 @@
+//! The resident vectors: an artifact of contiguous rows, by document, that a scan reads at the
+//! speed of memory.
+//!
+//! A [`Resident`] belongs to one state of the facts and never changes. The next state's shares
+//! its segments: documents that are gone lose their place in the table, new ones come in a
+//! segment of their own, and when too much is dead or scattered all is written anew.
+
+mod build;
+mod file;
+mod map;
+mod scan;
+mod segment;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::sqlite::schema::State;
+
+pub(crate) use build::{compact, update};
+pub(crate) use file::{Identity, load, save};
+pub(crate) use segment::Segment;
+
+/// The vectors of one state of the facts.
+pub(crate) struct Resident {
+    pub(crate) state: State,
+    dimension: usize,
+    segments: Vec<Arc<Segment>>,
+    /// Live documents that have vectors, by ordinal.
+    places: Vec<Place>,
+}
+
+/// Where the rows of a document stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    ordinal: u32,
+    /// Half of the digest of its facts: tells versions apart across copies of a database.
+    digest: [u8; 16],
+    segment: u32,
+    start: u32,
+    rows: u32,
+}
+
+impl Resident {
+    /// Rows of live documents.
+    pub(crate) fn live(&self) -> usize {
+        self.places.iter().map(|place| place.rows as usize).sum()
+    }
+
+    /// Rows that take up memory.
+    pub(crate) fn slots(&self) -> usize {
+        self.segments.iter().map(|segment| segment.len()).sum()
+    }
+
+    /// Rows that are in no file.
+    pub(crate) fn unsaved(&self) -> usize {
+        let owned = self.segments.iter().filter(|segment| !segment.is_mapped());
+        owned.map(|segment| segment.len()).sum()
+    }
+}
+
+/// The artifact's file: beside the database, with `.vec` after its name.
+pub(crate) fn path_of(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".vec");
+    PathBuf::from(name)
+}
+
+fn half(digest: &[u8; 32]) -> [u8; 16] {
+    let mut half = [0; 16];
+    for (to, from) in half.iter_mut().zip(digest) {
+        *to = *from;
+    }
+    half
+}

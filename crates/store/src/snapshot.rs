@@ -1,0 +1,332 @@
+//! One state of the store, for as long as a query takes.
+
+use std::sync::{Arc, OnceLock};
+
+use cornu_core::{Chunk, ChunkId, DocId, DocumentFacts, Principal, Ranking, View};
+use cornu_pool::Guard;
+use ndarray::ArrayView1;
+use parking_lot::Mutex;
+
+use crate::error::StoreError;
+use crate::options::Route;
+use crate::read::Reader;
+use crate::resident::Resident;
+use crate::score::Query;
+use crate::sqlite::connection::Connections;
+use crate::sqlite::schema::{State, read_state};
+use crate::store::SqliteVecStore;
+use crate::terms::ChunkTerms;
+use crate::{knn, select, vec0};
+
+/// Rows that are read from the facts rather than bringing an artifact up to date for them.
+const FEW_ROWS: u64 = 2048;
+
+/// A read transaction: what is asked of it is answered from one state, whatever is written
+/// meanwhile.
+pub(crate) struct Reading<'s> {
+    store: &'s SqliteVecStore,
+    connection: Mutex<Guard<'s, Connections>>,
+    pub(crate) state: State,
+    resident: OnceLock<Arc<Resident>>,
+}
+
+impl<'s> Reading<'s> {
+    pub(crate) fn begin(store: &'s SqliteVecStore) -> Result<Self, StoreError> {
+        let connection = store.reader()?;
+        let state = connection
+            .execute_batch("BEGIN")
+            .and_then(|()| read_state(&connection));
+        let state = state.map_err(|error| store.wrap("reading", error));
+        let mut connection = connection;
+        let state = state.inspect_err(|error| note_damage(&mut connection, error))?;
+        Ok(Self {
+            store,
+            connection: Mutex::new(connection),
+            state,
+            resident: OnceLock::new(),
+        })
+    }
+
+    /// A transaction in which `vec0` is up to date: others may write between the two steps, so it
+    /// may take several tries.
+    pub(crate) fn begin_with_vec0(store: &'s SqliteVecStore) -> Result<Self, StoreError> {
+        for _ in 0..16 {
+            let reading = Self::begin(store)?;
+            if reading.has_vec0()? {
+                return Ok(reading);
+            }
+            drop(reading);
+            store.update_vec0()?;
+        }
+        Err(StoreError::Busy {
+            path: store.path().to_owned(),
+            waited: store.options().busy_timeout,
+        })
+    }
+
+    /// A transaction in the view's state.
+    pub(crate) fn of(store: &'s SqliteVecStore, view: &View) -> Result<Self, StoreError> {
+        let reading = Self::begin(store)?;
+        if reading.state.epoch == view.epoch() {
+            return Ok(reading);
+        }
+        Err(StoreError::StaleView {
+            view: view.epoch(),
+            store: reading.state.epoch,
+        })
+    }
+
+    /// As [`of`](Self::of), in which a search by `route` is possible.
+    pub(crate) fn of_for(
+        store: &'s SqliteVecStore,
+        view: &View,
+        route: Route,
+    ) -> Result<Self, StoreError> {
+        if route == Route::Sql && !view.is_empty() {
+            // Brings vec0 up to date; if facts were written meanwhile, the view is stale anyhow.
+            drop(Self::begin_with_vec0(store)?);
+        }
+        Self::of(store, view)
+    }
+
+    /// Reads over the connection; one caller at a time.
+    pub(crate) fn read<T>(
+        &self,
+        work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.connection.lock();
+        let result = work(&Reader {
+            connection: &connection,
+            path: self.store.path(),
+        });
+        result.inspect_err(|error| note_damage(&mut connection, error))
+    }
+
+    pub(crate) fn knn(
+        &self,
+        view: &View,
+        query: &ArrayView1<'_, f32>,
+        k: usize,
+        route: Route,
+    ) -> Result<Ranking<ChunkId>, StoreError> {
+        let query = Query::new(query, self.store.dimension())?;
+        if view.is_empty() || k == 0 {
+            return Ok(Ranking::empty());
+        }
+        let route = match route {
+            Route::Auto => self.choose(view)?,
+            named => named,
+        };
+        let hits = match route {
+            Route::Sql => self.by_sql(view, &query, k)?,
+            Route::Facts => self.read(|reader| knn::facts(reader, view, &query))?,
+            Route::Auto | Route::Resident => self.by_resident(view, &query, k)?,
+        };
+        select::ranking(hits, k)
+            .map_err(|error| StoreError::corrupted(self.store.path(), error.to_string()))
+    }
+
+    /// The resident vectors when they are there. For few rows it is not worth bringing them up to
+    /// date, and where no file can be kept SQL's own table comes first.
+    fn choose(&self, view: &View) -> Result<Route, StoreError> {
+        if self.resident.get().is_some() || self.store.has_resident(self.state) {
+            return Ok(Route::Resident);
+        }
+        if view.len() <= FEW_ROWS && self.read(|reader| reader.rows_of(view))? <= FEW_ROWS {
+            return Ok(Route::Facts);
+        }
+        if !self.store.options().access.may_write()
+            && !self.store.has_vec_file()
+            && self.has_vec0()?
+        {
+            return Ok(Route::Sql);
+        }
+        Ok(Route::Resident)
+    }
+
+    fn has_vec0(&self) -> Result<bool, StoreError> {
+        let state =
+            self.read(|reader| vec0::state(reader.connection).map_err(|error| reader.wrap(error)))?;
+        Ok(state == Some(self.state.id))
+    }
+
+    fn by_sql(&self, view: &View, query: &Query, k: usize) -> Result<Hits, StoreError> {
+        if !self.has_vec0()? {
+            return Err(StoreError::ArtifactBehind {
+                path: self.store.path().to_owned(),
+            });
+        }
+        self.read(|reader| match knn::sql(reader, view, query, k)? {
+            Some(hits) => Ok(hits),
+            None => knn::facts(reader, view, query),
+        })
+    }
+
+    fn by_resident(&self, view: &View, query: &Query, k: usize) -> Result<Hits, StoreError> {
+        let resident = match self.resident.get() {
+            Some(resident) => Arc::clone(resident),
+            None => {
+                let resident = self.read(|reader| self.store.resident(reader, self.state))?;
+                Arc::clone(self.resident.get_or_init(|| resident))
+            }
+        };
+        match resident.candidates(view, query, k) {
+            Ok(hits) => Ok(hits),
+            // The file is damaged, which the facts are not.
+            Err(_) => {
+                self.store.discard_resident();
+                self.read(|reader| knn::facts(reader, view, query))
+            }
+        }
+    }
+}
+
+type Hits = Vec<(ChunkId, f64)>;
+
+fn note_damage(connection: &mut Guard<'_, Connections>, error: &StoreError) {
+    if error.is_damage() {
+        connection.mark_broken();
+    }
+}
+
+/// One state of the store as one principal sees it, held for a whole query.
+///
+/// While it lives, writes go on and it sees none of them. It keeps one of the pool's connections
+/// and keeps SQLite's log from being reset, so hold it for a query, not for a session. Threads may
+/// share it; resident searches run side by side, all else in turn.
+///
+/// See [`SqliteVecStore::snapshot`].
+pub struct Snapshot<'s> {
+    reading: Reading<'s>,
+    view: View,
+}
+
+impl<'s> Snapshot<'s> {
+    pub(crate) fn new(
+        store: &'s SqliteVecStore,
+        principal: &Principal,
+    ) -> Result<Self, StoreError> {
+        let reading = match store.options().route {
+            Route::Sql => Reading::begin_with_vec0(store)?,
+            _ => Reading::begin(store)?,
+        };
+        let view = store.view_in(&reading, principal)?;
+        Ok(Self { reading, view })
+    }
+
+    /// What the principal sees.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// The documents that are seen, in order of name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn documents(&self) -> Result<Vec<DocId>, StoreError> {
+        self.reading.read(|reader| reader.documents(&self.view))
+    }
+
+    /// A chunk; `None` alike when it does not exist and when it is not seen.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn chunk(&self, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
+        self.reading.read(|reader| reader.chunk(&self.view, id))
+    }
+
+    /// All facts of a document; `None` alike when it does not exist and when it is not seen.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn facts(&self, doc: &DocId) -> Result<Option<DocumentFacts>, StoreError> {
+        self.reading.read(|reader| {
+            let mut ordinal = None;
+            let sql = "SELECT ordinal FROM documents WHERE name = ?1";
+            reader.each(sql, [doc.as_str()], |row| {
+                ordinal =
+                    Some(row.get::<_, u32>(0)?).filter(|&ordinal| self.view.contains(ordinal));
+                Ok(())
+            })?;
+            let dimension = self.reading.store.dimension();
+            match ordinal {
+                None => Ok(None),
+                Some(ordinal) => Ok(reader.facts(ordinal, dimension)?.map(|(facts, _)| facts)),
+            }
+        })
+    }
+
+    /// As [`FactStore::knn`](cornu_core::FactStore::knn), by the store's route.
+    ///
+    /// # Errors
+    /// [`StoreError`] for a query of another dimension or no direction, and when the file cannot
+    /// be read.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a view is a reference, as in `FactStore`"
+    )]
+    pub fn knn(
+        &self,
+        query: ArrayView1<'_, f32>,
+        k: usize,
+    ) -> Result<Ranking<ChunkId>, StoreError> {
+        let route = self.reading.store.options().route;
+        self.reading.knn(&self.view, &query, k, route)
+    }
+
+    /// As [`knn`](Self::knn), by a route of the caller's choice. [`Route::Sql`] needs a `vec0` that
+    /// was up to date when the snapshot began; [`SqliteVecStore::prepare`] or a store that was
+    /// opened with that route sees to it.
+    ///
+    /// # Errors
+    /// As [`knn`](Self::knn), and [`StoreError::ArtifactBehind`].
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a view is a reference, as in `FactStore`"
+    )]
+    pub fn knn_by(
+        &self,
+        route: Route,
+        query: ArrayView1<'_, f32>,
+        k: usize,
+    ) -> Result<Ranking<ChunkId>, StoreError> {
+        self.reading.knn(&self.view, &query, k, route)
+    }
+
+    /// Hands over the terms of the indexed chunks of some documents, by ordinal and then by place
+    /// in the document. Ordinals that the view does not hold are passed over, and so are documents
+    /// that were written without terms.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn read_terms(
+        &self,
+        ordinals: impl IntoIterator<Item = u32>,
+        mut take: impl FnMut(ChunkTerms),
+    ) -> Result<(), StoreError> {
+        let mut seen: Vec<u32> = ordinals
+            .into_iter()
+            .filter(|&ordinal| self.view.contains(ordinal))
+            .collect();
+        seen.sort_unstable();
+        seen.dedup();
+        self.reading.read(|reader| {
+            reader.terms(seen, |ordinal, chunk, counts| {
+                take(ChunkTerms {
+                    ordinal,
+                    chunk,
+                    counts,
+                });
+            })
+        })
+    }
+}
+
+impl std::fmt::Debug for Snapshot<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("view", &self.view)
+            .finish_non_exhaustive()
+    }
+}

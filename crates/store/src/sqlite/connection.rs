@@ -1,0 +1,108 @@
+//! Connections with all the settings that belong to a connection rather than to the file.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use cornu_pool::{Manager, Role};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
+
+use super::extension;
+use crate::error::StoreError;
+use crate::options::{Access, Durability, Options};
+
+/// Prepared statements kept by each connection; the store has about forty.
+const STATEMENTS: usize = 64;
+
+/// Pages after which the log is copied into the file: 32 MiB.
+const CHECKPOINT_PAGES: u32 = 4096;
+
+/// Pages that the writer keeps in memory: ids of chunks are hashes, so a batch touches its index
+/// all over, and each page that does not fit is written to the log once more.
+const WRITER_CACHE_KIB: i64 = 64 * 1024;
+
+/// Opens the connections of one store.
+pub(crate) struct Connections {
+    path: PathBuf,
+    options: Options,
+}
+
+impl Connections {
+    pub(crate) fn new(path: &Path, options: &Options) -> Self {
+        Self {
+            path: path.to_owned(),
+            options: options.clone(),
+        }
+    }
+
+    fn connect(&self, role: Role) -> Result<Connection, rusqlite::Error> {
+        extension::load()?;
+        let options = &self.options;
+        let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        flags |= match role {
+            // Never CREATE: a missing file is an error, not an empty store.
+            Role::Writer => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            Role::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        };
+        let connection = if options.access == Access::Immutable {
+            flags |= OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(immutable_uri(&self.path), flags)?
+        } else {
+            Connection::open_with_flags(&self.path, flags)?
+        };
+        connection.busy_timeout(options.busy_timeout)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        rusqlite::vtab::array::load_module(&connection)?;
+        let mmap = options.mmap_bytes.min(i64::MAX.cast_unsigned());
+        connection.pragma_update(None, "mmap_size", mmap.cast_signed())?;
+        connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;")?;
+        if role == Role::Writer {
+            let synchronous = match options.durability {
+                Durability::PowerLoss => "FULL",
+                Durability::ProcessKill => "NORMAL",
+            };
+            connection.pragma_update(None, "synchronous", synchronous)?;
+            connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+            connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+            if let Some(pages) = options.max_pages {
+                connection.pragma_update(None, "max_page_count", pages)?;
+            }
+        }
+        Ok(connection)
+    }
+}
+
+impl Manager for Connections {
+    type Connection = Connection;
+    type Error = StoreError;
+
+    fn open(&self, role: Role) -> Result<Connection, StoreError> {
+        self.connect(role).map_err(|source| {
+            StoreError::sql(&self.path, self.options.busy_timeout, "opening", source)
+        })
+    }
+
+    fn recycle(&self, connection: &mut Connection) -> bool {
+        connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok()
+    }
+}
+
+/// A set of integers as one parameter, for `rarray(?)`.
+pub(crate) fn integers(values: impl IntoIterator<Item = i64>) -> Rc<Vec<Value>> {
+    Rc::new(values.into_iter().map(Value::Integer).collect())
+}
+
+/// The path as a `file:` URI. Everything that is not plainly a name is escaped.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}

@@ -1,0 +1,383 @@
+//! The store.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cornu_core::{
+    Change, Chunk, ChunkId, DocId, DocumentFacts, FactStore, Fingerprint, Principal, Ranking, View,
+};
+use cornu_pool::{Guard, Metrics, Size, ThreadSafeVecPool};
+use ndarray::ArrayView1;
+use parking_lot::Mutex;
+
+use crate::error::StoreError;
+use crate::options::{Access, Options};
+use crate::resident::Resident;
+use crate::snapshot::{Reading, Snapshot};
+use crate::sqlite::connection::Connections;
+use crate::sqlite::create::create;
+use crate::sqlite::schema::{Meta, read_meta, read_state};
+use crate::terms::TermCounts;
+use crate::views::Views;
+use crate::write::{Batch, stored_digest};
+use crate::{digest, validate};
+
+/// Facts in one SQLite file.
+///
+/// The file is the record. Beside it may stand a `.vec` file with the vectors in scan order, and
+/// inside it a `vec0` table: both are derived from the facts, brought up to date before they are
+/// read, and may be deleted at any time.
+///
+/// Any number of threads and processes may share a file: readers see the last committed state and
+/// are never blocked, writers take turns.
+///
+/// Cost: an unchanged document costs its hash and one look-up; a changed one a transaction, or a
+/// savepoint within a [`batch`](Self::batch). `knn` reads each visible vector once.
+///
+/// See the [`crate`] for an example.
+pub struct SqliteVecStore {
+    path: PathBuf,
+    options: Options,
+    meta: Meta,
+    pool: ThreadSafeVecPool<Connections>,
+    views: Mutex<Views>,
+    /// The newest resident vectors. Held while they are brought up to date, so that it happens
+    /// once.
+    pub(crate) resident: Mutex<Option<Arc<Resident>>>,
+}
+
+impl SqliteVecStore {
+    /// Opens the database at `path`, and creates it when it is not there and may be written.
+    /// `fingerprint` is that of the provider whose vectors, of shape (`dimension`), it holds.
+    ///
+    /// # Errors
+    /// [`StoreError`]: another provider's index, another dimension, a damaged file or one that is
+    /// no store, a newer schema, a path that cannot be opened. The file is not changed by any of
+    /// these.
+    pub fn open(
+        path: impl AsRef<Path>,
+        fingerprint: &Fingerprint,
+        dimension: usize,
+        options: &Options,
+    ) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        if dimension == 0 {
+            return Err(StoreError::WrongDimension {
+                what: format!("vectors for {}", path.display()),
+                expected: 1,
+                found: 0,
+            });
+        }
+        options.check()?;
+        if options.access.may_write() && !path.exists() {
+            create(path, fingerprint, dimension)?;
+        }
+        let store = Self::open_existing(path, options)?;
+        if store.meta.dimension != dimension {
+            return Err(StoreError::WrongDimension {
+                what: format!("the index {}", path.display()),
+                expected: store.meta.dimension,
+                found: dimension,
+            });
+        }
+        let differences = store.meta.fingerprint.differences(fingerprint);
+        if !differences.is_empty() {
+            return Err(StoreError::ForeignFingerprint {
+                path: path.to_owned(),
+                differences,
+            });
+        }
+        Ok(store)
+    }
+
+    /// Opens a database that is there, whichever provider it was built with: to look at it, to
+    /// check it, to rebuild its artifacts.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for the provider.
+    pub fn open_existing(path: impl AsRef<Path>, options: &Options) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        options.check()?;
+        check_file(path, options.access)?;
+        let size = Size::readers(options.readers).map_err(|error| StoreError::Options {
+            problem: error.to_string(),
+        })?;
+        let name = path.display().to_string();
+        let pool = ThreadSafeVecPool::new(name, Connections::new(path, options), size);
+        let meta = {
+            let connection = pool
+                .reader(options.pool_timeout)
+                .map_err(StoreError::pool)?;
+            read_meta(&connection, path, |error| {
+                StoreError::sql(path, options.busy_timeout, "opening", error)
+            })?
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            options: options.clone(),
+            meta,
+            pool,
+            views: Mutex::new(Views::default()),
+            resident: Mutex::new(None),
+        })
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The provider that the index was built with.
+    #[must_use]
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.meta.fingerprint
+    }
+
+    /// The dimension of its vectors.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.meta.dimension
+    }
+
+    /// The present state's number: it moves by one with every commit that changes facts.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn epoch(&self) -> Result<u64, StoreError> {
+        let connection = self.reader()?;
+        let state = read_state(&connection).map_err(|error| self.wrap("reading", error))?;
+        Ok(state.epoch)
+    }
+
+    /// Who holds a connection and who waits for one.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.pool.metrics()
+    }
+
+    /// As [`FactStore::upsert`], with the terms of each indexed chunk, in their order, for a
+    /// sparse route to read.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then nothing is written.
+    pub fn upsert_with_terms(
+        &self,
+        facts: &DocumentFacts,
+        terms: &[TermCounts],
+    ) -> Result<Change, StoreError> {
+        self.write(facts, Some(terms))
+    }
+
+    /// Many writes in one commit. The work gets a [`Batch`]; when it returns an error, or panics,
+    /// nothing of it is written. Other writers wait until it ends, readers do not.
+    ///
+    /// # Errors
+    /// The work's own, and [`StoreError`] when the transaction cannot begin or end.
+    ///
+    /// ```
+    /// use cornu_core::{Acl, ContentHash, DocId, DocumentFacts, Fingerprint};
+    /// use cornu_store::{Options, SqliteVecStore, StoreError};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("index.db");
+    /// let store = SqliteVecStore::open(path, &Fingerprint::new("m"), 3, &Options::default())?;
+    /// let written = store.batch(|batch| {
+    ///     for name in ["a.md", "b.md"] {
+    ///         batch.upsert(&DocumentFacts {
+    ///             doc: DocId::new(name).unwrap(),
+    ///             content: ContentHash::of(b""),
+    ///             acl: Acl::public(),
+    ///             chunks: vec![],
+    ///             vectors: ndarray::Array2::zeros((0, 3)),
+    ///         })?;
+    ///     }
+    ///     Ok::<_, StoreError>(2)
+    /// })?;
+    /// assert_eq!((written, store.epoch()?), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn batch<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.writer()?;
+        let result = (|| {
+            let waited = self.options.busy_timeout;
+            let mut batch = Batch::begin(&connection, &self.path, waited, self.meta.dimension)?;
+            let value = work(&mut batch)?;
+            batch.finish()?;
+            Ok(value)
+        })();
+        // An error leaves the transaction open; the pool rolls it back, or drops the connection.
+        if result.is_err()
+            && !connection.is_autocommit()
+            && connection.execute_batch("ROLLBACK").is_err()
+        {
+            connection.mark_broken();
+        }
+        result
+    }
+
+    /// The present state, as the principal sees it, for as long as a query takes.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    ///
+    /// ```
+    /// use cornu_core::{FactStore, Fingerprint, Principal};
+    /// use cornu_store::{Options, SqliteVecStore};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("index.db");
+    /// let store = SqliteVecStore::open(path, &Fingerprint::new("m"), 3, &Options::default())?;
+    /// let snapshot = store.snapshot(&Principal::public())?;
+    /// assert!(snapshot.documents()?.is_empty());
+    /// assert!(snapshot.knn(ndarray::aview1(&[1.0, 0.0, 0.0]), 5)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn snapshot(&self, principal: &Principal) -> Result<Snapshot<'_>, StoreError> {
+        Snapshot::new(self, principal)
+    }
+
+    fn write(
+        &self,
+        facts: &DocumentFacts,
+        terms: Option<&[TermCounts]>,
+    ) -> Result<Change, StoreError> {
+        self.check_writable()?;
+        validate::facts(facts, terms, self.meta.dimension)?;
+        let digest = digest::facts(facts, terms);
+        let known = {
+            let connection = self.reader()?;
+            stored_digest(&connection, &facts.doc).map_err(|error| self.wrap("reading", error))?
+        };
+        if known == Some(digest) {
+            return Ok(Change::Unchanged);
+        }
+        self.batch(|batch| match terms {
+            None => batch.upsert(facts),
+            Some(terms) => batch.upsert_with_terms(facts, terms),
+        })
+    }
+
+    fn check_writable(&self) -> Result<(), StoreError> {
+        if self.options.access.may_write() {
+            return Ok(());
+        }
+        Err(StoreError::ReadOnly {
+            path: self.path.clone(),
+        })
+    }
+}
+
+/// What the other modules of this crate need.
+impl SqliteVecStore {
+    pub(crate) fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn reader(&self) -> Result<Guard<'_, Connections>, StoreError> {
+        let reader = self.pool.reader(self.options.pool_timeout);
+        reader.map_err(StoreError::pool)
+    }
+
+    pub(crate) fn writer(&self) -> Result<Guard<'_, Connections>, StoreError> {
+        self.check_writable()?;
+        let writer = self.pool.writer(self.options.pool_timeout);
+        writer.map_err(StoreError::pool)
+    }
+
+    pub(crate) fn wrap(&self, action: &'static str, error: rusqlite::Error) -> StoreError {
+        StoreError::sql(&self.path, self.options.busy_timeout, action, error)
+    }
+
+    pub(crate) fn view_in(
+        &self,
+        reading: &Reading<'_>,
+        principal: &Principal,
+    ) -> Result<View, StoreError> {
+        if let Some(view) = self.views.lock().get(reading.state, principal) {
+            return Ok(view);
+        }
+        let view = reading.read(|reader| reader.view(principal, reading.state))?;
+        self.views.lock().put(reading.state, &view);
+        Ok(view)
+    }
+}
+
+impl FactStore for SqliteVecStore {
+    type Error = StoreError;
+
+    fn upsert(&self, facts: &DocumentFacts) -> Result<Change, StoreError> {
+        self.write(facts, None)
+    }
+
+    fn remove(&self, doc: &DocId) -> Result<bool, StoreError> {
+        self.batch(|batch| batch.remove(doc))
+    }
+
+    fn view(&self, principal: &Principal) -> Result<View, StoreError> {
+        self.view_in(&Reading::begin(self)?, principal)
+    }
+
+    fn documents(&self, view: &View) -> Result<Vec<DocId>, StoreError> {
+        Reading::of(self, view)?.read(|reader| reader.documents(view))
+    }
+
+    fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
+        Reading::of(self, view)?.read(|reader| reader.chunk(view, id))
+    }
+
+    fn knn(
+        &self,
+        view: &View,
+        query: ArrayView1<'_, f32>,
+        k: usize,
+    ) -> Result<Ranking<ChunkId>, StoreError> {
+        let route = self.options.route;
+        Reading::of_for(self, view, route)?.knn(view, &query, k, route)
+    }
+}
+
+impl fmt::Debug for SqliteVecStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteVecStore")
+            .field("path", &self.path)
+            .field("fingerprint", &self.meta.fingerprint)
+            .field("dimension", &self.meta.dimension)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What SQLite would take for an empty database, create, or read without its log.
+fn check_file(path: &Path, access: Access) -> Result<(), StoreError> {
+    let metadata = fs::metadata(path).map_err(|error| StoreError::CannotOpen {
+        path: path.to_owned(),
+        detail: error.to_string(),
+    })?;
+    if metadata.is_dir() {
+        return Err(StoreError::CannotOpen {
+            path: path.to_owned(),
+            detail: "it is a folder".to_owned(),
+        });
+    }
+    if metadata.len() == 0 {
+        return Err(StoreError::corrupted(path, "the file is empty"));
+    }
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if access == Access::Immutable && fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        return Err(StoreError::CannotOpen {
+            path: path.to_owned(),
+            detail: "its -wal file holds changes, which an immutable database does not read; open it for writing once, or read-only".to_owned(),
+        });
+    }
+    Ok(())
+}

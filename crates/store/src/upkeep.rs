@@ -1,0 +1,141 @@
+//! Keeping the artifacts up to date.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::StoreError;
+use crate::read::Reader;
+use crate::resident::{self, Identity, Resident};
+use crate::sqlite::schema::{State, read_state};
+use crate::store::SqliteVecStore;
+use crate::vec0;
+
+impl SqliteVecStore {
+    /// Brings `vec0` to the present state. No fact changes, so the epoch stays.
+    pub(crate) fn update_vec0(&self) -> Result<(), StoreError> {
+        self.write_vec0(vec0::update)
+    }
+
+    pub(crate) fn rebuild_vec0(&self) -> Result<(), StoreError> {
+        self.write_vec0(vec0::rebuild)
+    }
+
+    fn write_vec0(
+        &self,
+        work: impl FnOnce(&rusqlite::Connection, State, usize) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        if !self.options().access.may_write() {
+            return Err(StoreError::ArtifactBehind {
+                path: self.path().to_owned(),
+            });
+        }
+        let mut connection = self.writer()?;
+        let result = (|| {
+            let behavior = rusqlite::TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(behavior)?;
+            let state = read_state(&transaction)?;
+            work(&transaction, state, self.dimension())?;
+            transaction.commit()
+        })();
+        result.map_err(|error| self.wrap("writing the vec0 table", error))
+    }
+
+    pub(crate) fn identity(&self) -> Identity {
+        Identity::of(self.meta())
+    }
+
+    pub(crate) fn vec_path(&self) -> PathBuf {
+        resident::path_of(self.path())
+    }
+
+    pub(crate) fn has_vec_file(&self) -> bool {
+        self.vec_path().exists()
+    }
+
+    /// Whether the resident vectors of this state are at hand.
+    pub(crate) fn has_resident(&self, state: State) -> bool {
+        // While another thread brings them up to date, waiting for it is right.
+        let resident = self.resident.lock();
+        resident
+            .as_ref()
+            .is_some_and(|resident| resident.state == state)
+    }
+
+    pub(crate) fn discard_resident(&self) {
+        *self.resident.lock() = None;
+        if self.options().access.may_write() {
+            let _ = fs::remove_file(self.vec_path());
+        }
+    }
+
+    /// The resident vectors of the reader's state, brought up to date from those at hand or from
+    /// the file, and saved when it is worth it.
+    pub(crate) fn resident(
+        &self,
+        reader: &Reader<'_>,
+        state: State,
+    ) -> Result<Arc<Resident>, StoreError> {
+        let mut held = self.resident.lock();
+        let base = match held.as_ref() {
+            Some(resident) if resident.state == state => return Ok(Arc::clone(resident)),
+            Some(resident) => Some(Arc::clone(resident)),
+            None => resident::load(&self.vec_path(), self.identity()).map(Arc::new),
+        };
+        let resident = match base {
+            Some(base) if base.state == state => base,
+            base => {
+                let base = base.as_deref();
+                let updated = resident::update(base, reader, state, self.dimension())?;
+                self.tidy(updated, reader)?
+            }
+        };
+        let newer = held
+            .as_ref()
+            .is_none_or(|held| held.state.epoch <= state.epoch);
+        if newer {
+            *held = Some(Arc::clone(&resident));
+        }
+        Ok(resident)
+    }
+
+    /// Saves the vectors and maps the file when that is worth it; where that cannot be, puts them
+    /// together in memory.
+    fn tidy(&self, resident: Resident, reader: &Reader<'_>) -> Result<Arc<Resident>, StoreError> {
+        let scattered = resident.is_scattered();
+        if !scattered && !resident.is_worth_saving() {
+            return Ok(Arc::new(resident));
+        }
+        if self.options().access.may_write() && resident.is_worth_saving() {
+            // A disk that is full costs the file, which is no more than speed.
+            if let Ok(saved) = self.save(&resident) {
+                return Ok(saved);
+            }
+        }
+        if !scattered {
+            return Ok(Arc::new(resident));
+        }
+        match resident::compact(&resident) {
+            Ok(compact) => Ok(Arc::new(compact)),
+            Err(_) => {
+                let state = resident.state;
+                resident::update(None, reader, state, self.dimension()).map(Arc::new)
+            }
+        }
+    }
+
+    /// Writes the `.vec` file and maps it.
+    pub(crate) fn save(&self, resident: &Resident) -> Result<Arc<Resident>, StoreError> {
+        let (path, identity) = (self.vec_path(), self.identity());
+        resident::save(resident, identity, &path)?;
+        let loaded =
+            resident::load(&path, identity).filter(|loaded| loaded.state == resident.state);
+        loaded
+            .map(Arc::new)
+            .ok_or_else(|| StoreError::corrupted(&path, "it is not what was just written"))
+    }
+
+    pub(crate) fn hold_resident(&self, resident: Arc<Resident>) {
+        *self.resident.lock() = Some(resident);
+    }
+}

@@ -1,0 +1,18 @@
+//! The store against its oracles, its cases, and a process that is killed.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
+
+mod artifacts;
+mod cases;
+mod conformance;
+mod files;
+mod killed;
+mod routes;
+mod sample;
+mod seeds;
+mod together;
