@@ -20,6 +20,7 @@ pub const MAX_MARKER_COLUMN: usize = 100;
 /// A copy only where there is something to mend. O(bytes).
 pub(super) fn parsed(body: &str) -> Cow<'_, str> {
     let mut copy: Option<Vec<u8>> = None;
+    let any_tabs = body.contains('\t');
     for line in Lines::new(body, 0) {
         let text = line.slice(body).unwrap_or_default().as_bytes();
         let mut fill = |part: Range<usize>, with: u8| {
@@ -30,11 +31,10 @@ pub(super) fn parsed(body: &str) -> Cow<'_, str> {
         if text.last() == Some(&b'\r') {
             fill(text.len() - 1..text.len(), b'\n');
         }
-        for tabs in closing_tabs(text)
-            .into_iter()
-            .filter(|tabs| !tabs.is_empty())
-        {
-            fill(tabs, b' ');
+        if any_tabs {
+            let tabs = closing_tabs(text).into_iter();
+            tabs.filter(|tabs| !tabs.is_empty())
+                .for_each(|tabs| fill(tabs, b' '));
         }
         if let Some(deep) = deep_markers(text) {
             fill(deep, b' ');
@@ -66,8 +66,9 @@ fn closing_tabs(line: &[u8]) -> [Range<usize>; 2] {
         0..0
     };
     let open = until(kept, b"#");
-    let before = match open.checked_sub(1) {
-        Some(at) if *last == b'#' && kept.get(at) == Some(&b'\t') => at..open,
+    // A tab that no opening hashes come before is indentation.
+    let before = match kept.get(..open) {
+        Some([text @ .., b'\t']) if *last == b'#' && text.contains(&b'#') => open - 1..open,
         _ => 0..0,
     };
     [before, after]

@@ -303,6 +303,10 @@ fn md_23_closing_hashes_after_a_tab() {
     assert_eq!(titles("> ## a\t#\n## C\t\\#\n## C\tF#\n"), ["C #", "C F#"]);
     assert_eq!(titles("#\t#\n"), [""]);
     assert_eq!(titles("a\t#\n===\n"), ["a #"]);
+    // Indentation is none of that.
+    for code in ["\t#\n", "> \t\t#\n", "-\t\t##\t\n"] {
+        assert!(Outline::parse(code).headings().is_empty(), "{code:?}");
+    }
 }
 
 #[test]
