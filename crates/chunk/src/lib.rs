@@ -61,7 +61,7 @@ pub use fixed::{FixedWindow, FixedWindowOptions};
 pub use parent_child::{ParentChild, ParentChildOptions};
 pub use render::render;
 pub use sentence::{SentencePacked, SentencePackedOptions};
-pub use tree::{Tree, read_markdown_tree};
+pub use tree::{Tree, TreeError, read_markdown_tree};
 pub use window::{ConfigError, Window};
 
 /// The crate's README, so that its example is compiled and run.

@@ -1,5 +1,7 @@
 //! Units with their sizes, and the cutting of those that are too large.
 
+use std::cell::Cell;
+
 use cornu_core::{ByteSpan, TokenCounter};
 use unicode_segmentation::GraphemeCursor;
 
@@ -34,9 +36,39 @@ pub(crate) struct Measure<'a> {
     pub(crate) outline: &'a Outline,
     pub(crate) counter: &'a dyn TokenCounter,
     pub(crate) hide_comments: bool,
+    /// The header or fence that was counted last, with its size.
+    counted: Cell<Option<(ByteSpan, usize)>>,
 }
 
 impl<'a> Measure<'a> {
+    pub(crate) fn new(
+        source: &'a str,
+        outline: &'a Outline,
+        counter: &'a dyn TokenCounter,
+        hide_comments: bool,
+    ) -> Self {
+        Self {
+            source,
+            outline,
+            counter,
+            hide_comments,
+            counted: Cell::new(None),
+        }
+    }
+
+    /// [`count`](Self::count) for a span that is asked for again and again before another is: the
+    /// header of a table by each parent that holds a part of it, for one.
+    pub(crate) fn count_again(&self, span: ByteSpan) -> usize {
+        match self.counted.get() {
+            Some((known, tokens)) if known == span => tokens,
+            _ => {
+                let tokens = self.count(span);
+                self.counted.set(Some((span, tokens)));
+                tokens
+            }
+        }
+    }
+
     pub(crate) fn text(&self, span: ByteSpan) -> &'a str {
         span.slice(self.source).unwrap_or_default()
     }

@@ -1,16 +1,24 @@
 //! A chunk as Markdown that can stand beside other text.
 
+use std::borrow::Cow;
+
 use cornu_core::{Chunk, ChunkKind};
 
+use crate::markdown::lines::{Lines, line_start};
+use crate::markdown::markers::Markers;
 use crate::markdown::{BlockKind, Outline};
 
 /// The chunk's prefix and text as Markdown in which every fence is closed, so that in a prompt it
 /// cannot swallow what stands after it.
 ///
 /// Definitions come first, apart by a blank line; then the repeated header or fence, then the text,
-/// then a closing fence if one is missing. Neither begins nor ends with a line end. `source` is the
-/// document that the chunk was made from; prefix spans that are not in it are left out.
-/// O(bytes of the output).
+/// then a closing fence if one is missing. Where a header or fence is repeated, it and the text lose
+/// the markers of the containers around them (`> `, the indentation of a list), so that each piece
+/// is code or a table by itself. A CR that no LF follows becomes an LF, and a byte order mark in
+/// front is left out. The output neither begins nor ends with a line end.
+///
+/// `source` is the document that the chunk was made from; prefix spans that are not in it are left
+/// out. O(bytes of the output).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -29,18 +37,25 @@ use crate::markdown::{BlockKind, Outline};
 #[must_use]
 pub fn render(chunk: &Chunk, source: &str) -> String {
     let mut out = String::new();
-    let parts: Vec<&str> = chunk
-        .prefix
-        .iter()
-        .filter_map(|span| span.slice(source))
-        .collect();
-    for (at, part) in parts.iter().enumerate() {
+    let mut text = opened(chunk);
+    for (at, &span) in chunk.prefix.iter().enumerate() {
+        let Some(part) = span.slice(source) else {
+            continue;
+        };
+        let markers = Markers::before(source, span.start());
+        let part = markers.strip(part, false);
         out.push_str(part.trim_end());
-        let last = at + 1 == parts.len();
-        let joined = last && repeated(chunk.kind, part);
-        out.push_str(if joined { "\n" } else { "\n\n" });
+        if at + 1 == chunk.prefix.len() && repeated(chunk.kind, &part) {
+            let start = chunk.span.start();
+            let whole = line_start(source, start, 0) == start;
+            text = Cow::Owned(markers.strip(&chunk.text, whole));
+            out.push('\n');
+        } else {
+            out.push_str("\n\n");
+        }
     }
-    out.push_str(&chunk.text);
+    out.push_str(&text);
+    let mut out = for_any_parser(&out);
     if let Some(fence) = unclosed(&out) {
         if !out.ends_with('\n') {
             out.push('\n');
@@ -50,37 +65,62 @@ pub fn render(chunk: &Chunk, source: &str) -> String {
     out
 }
 
+/// The text without what some parsers read and others do not: a byte order mark in front, and lone
+/// CRs, which become LFs.
+fn for_any_parser(text: &str) -> String {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut out = String::with_capacity(text.len());
+    for line in Lines::new(text, 0) {
+        let line = line.slice(text).unwrap_or_default();
+        match line.strip_suffix('\r') {
+            Some(line) => out.extend([line, "\n"]),
+            None => out.push_str(line),
+        }
+    }
+    out
+}
+
+/// The text of a chunk without a repeated header or fence. A fence or a table that begins deep in a
+/// list would be indented code without the list.
+fn opened(chunk: &Chunk) -> Cow<'_, str> {
+    let block = chunk.text.trim_start_matches([' ', '\t']);
+    let indentation = chunk.text.get(..chunk.text.len() - block.len());
+    let indentation = indentation.unwrap_or_default();
+    let opens = match chunk.kind {
+        ChunkKind::Code => is_fence(block),
+        kind => kind == ChunkKind::Table,
+    };
+    if opens && !indentation.is_empty() {
+        Cow::Owned(Markers::of(indentation).strip(&chunk.text, true))
+    } else {
+        Cow::Borrowed(&chunk.text)
+    }
+}
+
 /// Whether a part of the prefix is a fence or a header that the text goes on from.
 fn repeated(kind: ChunkKind, part: &str) -> bool {
     match kind {
-        ChunkKind::Code => part.starts_with("```") || part.starts_with("~~~"),
+        ChunkKind::Code => is_fence(part),
         ChunkKind::Table => {
-            part.trim_end().lines().next_back().is_some_and(|line| {
-                line.contains('-') && line.chars().all(|c| "|-: \t>".contains(c))
-            })
+            let outline = Outline::of_body(part);
+            let first = outline.blocks().first();
+            first.is_some_and(|block| matches!(block.kind, BlockKind::Table(_)) && block.depth == 0)
         }
         _ => false,
     }
 }
 
+fn is_fence(text: &str) -> bool {
+    text.starts_with("```") || text.starts_with("~~~")
+}
+
 /// The line that closes the fence in which a text ends.
 fn unclosed(text: &str) -> Option<String> {
-    let outline = Outline::parse(text);
-    let last = outline.blocks().last()?;
-    let BlockKind::Code(code) = &last.kind else {
+    let outline = Outline::of_body(text);
+    let BlockKind::Code(code) = &outline.blocks().last()?.kind else {
         return None;
     };
     let fence = code.fence.as_ref().filter(|fence| !fence.closed)?;
-    let before = text
-        .get(last.span.start()..fence.opening.start())
-        .unwrap_or_default();
-    Some(indent(before) + &fence.close_with())
-}
-
-/// What a further line of the container begins with, where a line of it begins with `markers`.
-fn indent(markers: &str) -> String {
-    markers
-        .chars()
-        .map(|c| if matches!(c, '>' | '\t') { c } else { ' ' })
-        .collect()
+    let markers = Markers::before(text, fence.opening.start());
+    Some(markers.continuation() + &fence.close_with())
 }

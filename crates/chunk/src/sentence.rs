@@ -122,12 +122,8 @@ impl Chunker for SentencePacked {
     fn chunk(&self, doc: &Document) -> Result<Vec<Chunk>, ChunkError> {
         let source = doc.source();
         let outline = Outline::parse(source);
-        let measure = Measure {
-            source,
-            outline: &outline,
-            counter: &*self.counter,
-            hide_comments: self.options.comments == Comments::Hide,
-        };
+        let hide_comments = self.options.comments == Comments::Hide;
+        let measure = Measure::new(source, &outline, &*self.counter, hide_comments);
         let pieces = measure.pieces();
         let mut drafts: Vec<Draft> = Vec::new();
         let mut paths: Vec<&[String]> = Vec::new();

@@ -53,8 +53,11 @@ impl FrontMatter {
 
     /// Reads the block that begins at byte `start` (after a byte order mark, if there is one).
     ///
-    /// A block that is never closed, that begins with a blank line, or whose first line is no
-    /// `key: value` is ordinary Markdown (a thematic break and what follows it).
+    /// A block that is never closed, that begins with a blank line, or that holds a line which its
+    /// format cannot have at the top level is ordinary Markdown (a thematic break and what follows
+    /// it). In YAML such lines are `key: value`, indented ones, `- item` below a key without a
+    /// value, comments and blank ones; the first that is neither blank nor a comment is a key. So
+    /// `# Title` between keys is a comment, and a line of prose makes all of it Markdown.
     pub(super) fn read(source: &str, start: usize) -> Option<Self> {
         let mut lines = Lines::new(source, start);
         let format = match delimiter(lines.next()?.slice(source)?) {
@@ -64,7 +67,8 @@ impl FrontMatter {
         };
         let mut entries = Vec::new();
         let mut content: Option<ByteSpan> = None;
-        let (mut plausible, mut nested) = (false, false);
+        let mut grammar = Grammar::new(format);
+        let mut nested = false;
         for span in lines {
             let raw = span.slice(source)?;
             let closes = matches!(
@@ -87,13 +91,9 @@ impl FrontMatter {
             if first && line.trim().is_empty() {
                 return None;
             }
-            let entry = entry(line, format);
-            if !plausible && !line.trim().is_empty() && !line.starts_with('#') {
-                let opens = matches!(format, FrontMatterFormat::Toml) && line.starts_with('[');
-                if entry.is_none() && !opens {
-                    return None;
-                }
-                plausible = true;
+            let entry = entry(line, format).filter(|_| !grammar.inside_value());
+            if !grammar.accepts(line) {
+                return None;
             }
             nested |= matches!(format, FrontMatterFormat::Toml) && line.starts_with('[');
             if !nested {
@@ -102,6 +102,75 @@ impl FrontMatter {
         }
         None
     }
+}
+
+/// Which lines may follow. Told from the beginnings of lines only: values are not read.
+struct Grammar {
+    format: FrontMatterFormat,
+    /// A key or, in TOML, a table has been seen.
+    seen: bool,
+    /// YAML: the last key has no value yet, so `- item` may follow.
+    awaits: bool,
+    /// TOML: what ends the value that began on an earlier line.
+    until: Option<&'static str>,
+}
+
+impl Grammar {
+    fn new(format: FrontMatterFormat) -> Self {
+        Self {
+            format,
+            seen: false,
+            awaits: false,
+            until: None,
+        }
+    }
+
+    fn inside_value(&self) -> bool {
+        self.until.is_some()
+    }
+
+    fn accepts(&mut self, line: &str) -> bool {
+        if let Some(end) = self.until {
+            let ends = line.contains(end) && (end != "]" || line.trim_end().ends_with(end));
+            self.until = self.until.filter(|_| !ends);
+            return true;
+        }
+        if line.trim().is_empty() || line.starts_with('#') {
+            return true;
+        }
+        if let Some((_, value)) = entry(line, self.format) {
+            self.seen = true;
+            match self.format {
+                FrontMatterFormat::Yaml => {
+                    self.awaits = value.is_empty() || value.starts_with(['#', '&', '!']);
+                }
+                FrontMatterFormat::Toml => self.until = unfinished(line),
+            }
+            return true;
+        }
+        match self.format {
+            FrontMatterFormat::Yaml => {
+                let item = self.awaits && (line.starts_with("- ") || line.trim_end() == "-");
+                self.seen && (item || line.starts_with([' ', '\t', ']', '}']))
+            }
+            FrontMatterFormat::Toml => {
+                let table = line.starts_with('[');
+                self.seen |= table;
+                table || self.seen && line.starts_with([' ', '\t', ']', '}'])
+            }
+        }
+    }
+}
+
+/// What ends the TOML value that begins on this line, if it goes on below.
+fn unfinished(line: &str) -> Option<&'static str> {
+    let value = line.split_once('=')?.1.trim();
+    for quotes in ["\"\"\"", "'''"] {
+        if let Some(text) = value.strip_prefix(quotes) {
+            return (!text.contains(quotes)).then_some(quotes);
+        }
+    }
+    (value.starts_with('[') && !value.contains(']')).then_some("]")
 }
 
 fn delimiter(line: &str) -> Option<&str> {

@@ -7,29 +7,38 @@ use cornu_core::ByteSpan;
 use super::lines::line_end;
 use super::{CodeBlock, Fence, MAX_TITLE_CHARS};
 
-/// A code block at `range`; `info` is the info string of a fenced one.
-pub(super) fn code(source: &str, range: &Range<usize>, info: Option<&str>) -> CodeBlock {
+/// A code block at `range`, whose content ends at `content`; `info` is the info string of a fenced
+/// one.
+pub(super) fn code(
+    source: &str,
+    range: &Range<usize>,
+    info: Option<&str>,
+    content: usize,
+) -> CodeBlock {
     CodeBlock {
         language: info
             .and_then(|info| info.split_whitespace().next())
             .map(str::to_owned),
-        fence: info.map(|_| fence(source, range)),
+        fence: info.map(|_| fence(source, range, content)),
     }
 }
 
-fn fence(source: &str, range: &Range<usize>) -> Fence {
+fn fence(source: &str, range: &Range<usize>, content: usize) -> Fence {
     let text = source.get(range.clone()).unwrap_or_default();
     let marker = text.chars().next().unwrap_or('`');
     let length = text.chars().take_while(|&c| c == marker).count();
     let opening = ByteSpan::from_range(range.start..line_end(source, range.start));
-    let last = text
-        .rsplit(['\n', '\r'])
+    // A line that closes the fence is in the block and not in its content. Only the markers of the
+    // block's own containers can stand before it.
+    let after = content.max(opening.end());
+    let closing = source
+        .get(after..range.end)
+        .unwrap_or_default()
+        .split(['\n', '\r'])
+        .map(|line| line.trim_start_matches([' ', '\t', '>']).trim_end())
         .find(|line| !line.is_empty())
         .unwrap_or_default();
-    let last = last.trim_start_matches([' ', '\t', '>']).trim_end();
-    let closed = range.end > opening.end()
-        && last.chars().count() >= length
-        && last.chars().all(|c| c == marker);
+    let closed = closing.chars().count() >= length && closing.chars().all(|c| c == marker);
     Fence {
         opening,
         marker,
@@ -61,10 +70,23 @@ pub(super) fn comments(source: &str, range: &Range<usize>) -> (Vec<ByteSpan>, bo
     (found, alone)
 }
 
-/// A title of at most [`MAX_TITLE_CHARS`] characters, and a mark where it was cut.
-pub(super) fn cut_title(title: &str) -> String {
+/// Whether an HTML tag is `<br>` in one of its forms.
+pub(super) fn is_line_break(html: &str) -> bool {
+    let named = html
+        .get(..3)
+        .is_some_and(|tag| tag.eq_ignore_ascii_case("<br"));
+    let after = html.get(3..).and_then(|rest| rest.chars().next());
+    named && after.is_some_and(|c| c == '>' || c == '/' || c.is_whitespace())
+}
+
+/// A heading's title in one line: white space and control characters folded to one space each, at
+/// most [`MAX_TITLE_CHARS`] characters, and a mark where it was cut.
+pub(super) fn title(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let title = words.join(" ");
     match title.char_indices().nth(MAX_TITLE_CHARS) {
-        None => title.to_owned(),
+        None => title,
         Some((at, _)) => format!("{}…", title.get(..at).unwrap_or_default().trim_end()),
     }
 }

@@ -3,7 +3,13 @@
 //! CommonMark and GitHub's extensions (tables, footnotes, task lists, strike-through, math), read
 //! by pulldown-cmark; front matter is taken off first. Everything within a fence or an HTML block
 //! is text. `#标题` without a space, `#　全角空格` and `####### seven` are no headings, as CommonMark
-//! 4.2 says.
+//! 4.2 says. Lines end with LF, CRLF or CR alone, also side by side.
+//!
+//! Two differences from CommonMark. Containers nest no deeper than [`MAX_MARKER_COLUMN`] columns of
+//! markers: further ones are read as white space, which bounds the work for lines such as `>>>>…`.
+//! And an HTML block that begins with `<pre`, `<script`, `<style` or `<textarea` ends at the end tag
+//! of its own name only, where CommonMark takes that of any of the four (pulldown-cmark's reading:
+//! `<pre>`, then `</script>`, leaves the block open).
 //!
 //! An [`Outline`] holds the document's *leaf* blocks in order, each as whole lines; between two of
 //! them stand only blank lines. Headings at the document's own level open sections; those within
@@ -22,6 +28,8 @@ mod block;
 mod front_matter;
 mod leaf;
 pub(crate) mod lines;
+pub(crate) mod markers;
+mod parsed;
 mod read;
 
 pub use block::{
@@ -29,6 +37,7 @@ pub use block::{
     MAX_TITLE_CHARS, Reference, Row, Table,
 };
 pub use front_matter::{FrontMatter, FrontMatterFormat};
+pub use parsed::MAX_MARKER_COLUMN;
 
 use cornu_core::ByteSpan;
 
@@ -84,6 +93,11 @@ impl Outline {
         outline.front_matter = front_matter;
         outline.sections = sections(&outline.blocks, &outline.headings, start, source.len());
         outline
+    }
+
+    /// Reads a part of a document: no front matter, no sections.
+    pub(crate) fn of_body(text: &str) -> Self {
+        read::read(text, 0)
     }
 
     /// The metadata at the head of the document.

@@ -8,6 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 
 use super::leaf;
 use super::lines::{Lines, line_end, line_start};
+use super::parsed::parsed;
 use super::{
     Block, BlockKind, Cell, Container, ContainerKind, Definition, Heading, Outline, Reference, Row,
     Table,
@@ -15,13 +16,13 @@ use super::{
 
 /// Reads the Markdown from byte `start` on; spans count from the start of the source.
 pub(super) fn read(source: &str, start: usize) -> Outline {
-    let body = source.get(start..).unwrap_or_default();
+    let body = parsed(source.get(start..).unwrap_or_default());
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_MATH;
-    let mut events = Parser::new_ext(body, options).into_offset_iter();
+    let mut events = Parser::new_ext(&body, options).into_offset_iter();
     let mut reader = Reader::new(source, start);
     while let Some((event, range)) = events.next() {
         let range = range.start + start..range.end + start;
@@ -56,7 +57,8 @@ enum Leaf {
     Inline(Range<usize>),
     Paragraph(Range<usize>),
     Heading(Range<usize>, u8, String),
-    Code(Range<usize>, Option<String>),
+    /// Its info string, if it is fenced, and where its content ends.
+    Code(Range<usize>, Option<String>, usize),
     Html(Range<usize>),
     Table(Range<usize>, Table),
 }
@@ -97,6 +99,9 @@ impl<'a> Reader<'a> {
                 self.push(range, BlockKind::Rule);
             }
             Event::Text(text) => {
+                if let Leaf::Code(_, _, end) = &mut self.leaf {
+                    *end = range.end;
+                }
                 self.inline(range);
                 self.plain(&text);
             }
@@ -116,10 +121,7 @@ impl<'a> Reader<'a> {
                 self.inline(range.clone());
                 if html.starts_with("<!--") {
                     self.out.comments.push(ByteSpan::from_range(range));
-                } else if html
-                    .get(..3)
-                    .is_some_and(|tag| tag.eq_ignore_ascii_case("<br"))
-                {
+                } else if leaf::is_line_break(&html) {
                     self.plain(" ");
                 }
             }
@@ -152,7 +154,8 @@ impl<'a> Reader<'a> {
                     CodeBlockKind::Fenced(info) => Some(info.to_string()),
                     CodeBlockKind::Indented => None,
                 };
-                self.leaf = Leaf::Code(range, info);
+                let content = range.start;
+                self.leaf = Leaf::Code(range, info, content);
             }
             Tag::HtmlBlock => {
                 self.flush();
@@ -268,12 +271,12 @@ impl<'a> Reader<'a> {
                 self.out.headings.push(Heading {
                     span,
                     level,
-                    title: leaf::cut_title(title.trim()),
+                    title: leaf::title(&title),
                     in_container: self.depth > 0,
                 });
             }
-            Leaf::Code(range, info) => {
-                let code = leaf::code(self.source, &range, info.as_deref());
+            Leaf::Code(range, info, content) => {
+                let code = leaf::code(self.source, &range, info.as_deref(), content);
                 self.push(range, BlockKind::Code(code));
             }
             Leaf::Html(range) => {

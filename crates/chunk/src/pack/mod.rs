@@ -2,8 +2,6 @@
 
 mod settle;
 
-use std::cell::Cell;
-
 use cornu_core::{ByteSpan, ChunkKind};
 
 use crate::context::Context;
@@ -36,7 +34,6 @@ pub(crate) struct Packer<'a> {
     limit: usize,
     overlap: usize,
     context: &'a Context,
-    known: Cell<Option<(usize, Option<Repeated>)>>,
 }
 
 /// A chunk that is being filled.
@@ -80,7 +77,6 @@ impl<'a> Packer<'a> {
             limit,
             overlap,
             context,
-            known: Cell::new(None),
         }
     }
 
@@ -308,19 +304,8 @@ impl<'a> Packer<'a> {
         open.end += 1;
     }
 
-    /// Header or fence of a block; the last one is remembered, so that it is counted once.
+    /// Header or fence of a block.
     fn repeated(&self, block: usize) -> Option<Repeated> {
-        match self.known.get() {
-            Some((known, repeated)) if known == block => repeated,
-            _ => {
-                let repeated = self.find_repeated(block);
-                self.known.set(Some((block, repeated)));
-                repeated
-            }
-        }
-    }
-
-    fn find_repeated(&self, block: usize) -> Option<Repeated> {
         let block = self.measure.outline.blocks().get(block)?;
         let (span, words) = match &block.kind {
             BlockKind::Code(code) => {
@@ -335,7 +320,7 @@ impl<'a> Packer<'a> {
             ),
             _ => return None,
         };
-        let tokens = self.measure.count(words);
+        let tokens = self.measure.count_again(words);
         Some(Repeated {
             span,
             words,

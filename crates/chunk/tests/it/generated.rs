@@ -150,3 +150,42 @@ fn table() -> impl Strategy<Value = String> {
         out
     })
 }
+
+/// Blocks of code, tables and texts within quotes, lists and footnotes, up to four deep.
+pub(crate) fn nested() -> impl Strategy<Value = String> {
+    let layer = prop::sample::select(vec![
+        ("> ", "> "),
+        (">", ">"),
+        ("- ", "  "),
+        ("10. ", "    "),
+        ("[^1]: ", "    "),
+        ("-\t", "\t"),
+        ("", ""),
+    ]);
+    let leaf = prop_oneof![
+        4 => (prop::sample::select(vec!["```", "~~~~"]), lines(), any::<bool>()).prop_map(
+            |(fence, lines, closed)| {
+                let end = if closed { format!("\n{fence}") } else { String::new() };
+                format!("{fence}rust\n{lines}{end}")
+            }
+        ),
+        4 => table(),
+        1 => paragraph(),
+        1 => Just("    indented\n    code".to_owned()),
+    ];
+    let block = (leaf, prop::collection::vec(layer, 0..4), any::<bool>()).prop_map(
+        |(leaf, layers, led)| {
+            let text = if led { format!("Led.\n\n{leaf}") } else { leaf };
+            layers.into_iter().fold(text, |text, (first, next)| {
+                let mut marker = first;
+                let lines = text.lines().map(|line| {
+                    let marked = format!("{marker}{line}");
+                    marker = next;
+                    marked
+                });
+                lines.collect::<Vec<_>>().join("\n")
+            })
+        },
+    );
+    prop::collection::vec(block, 1..4).prop_map(|blocks| blocks.join("\n\n") + "\n")
+}

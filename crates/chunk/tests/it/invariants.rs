@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cornu_chunk::Chunker;
 use cornu_chunk::markdown::{BlockKind, Outline};
+use cornu_chunk::{Chunker, render};
 use cornu_core::{ByteSpan, Chunk, ChunkId, ChunkRole, Document, LineIndex, TokenCounter};
 
 /// What a chunker was set to.
@@ -36,6 +36,7 @@ pub(crate) fn check(settings: &Settings<'_>, doc: &Document) -> Vec<Chunk> {
         check_order(doc, &of_role);
         for chunk in &of_role {
             check_chunk(settings, doc, chunk);
+            check_rendered(doc, chunk);
         }
     }
     check_family(&chunks);
@@ -115,6 +116,18 @@ fn check_chunk(settings: &Settings<'_>, doc: &Document, chunk: &Chunk) {
     assert!(
         shown <= limit + slack || one,
         "evidence of {shown} over {limit}: {chunk:?}"
+    );
+}
+
+/// What stands after a chunk in a prompt is no part of its code.
+fn check_rendered(doc: &Document, chunk: &Chunk) {
+    let shown = render(chunk, doc.source()) + "\n\nAfterwards.\n";
+    let outline = Outline::parse(&shown);
+    let last = outline.blocks().last().map(|block| &block.kind);
+    assert!(
+        !matches!(last, Some(BlockKind::Code(_))),
+        "{shown:?} of {:?}",
+        doc.source()
     );
 }
 

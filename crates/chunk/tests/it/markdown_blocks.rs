@@ -212,3 +212,150 @@ fn sections_partition_what_follows_the_front_matter() {
         assert_eq!(found, held.map(|section| section.span));
     }
 }
+
+#[test]
+fn front_matter_is_yaml_in_every_line() {
+    for source in [
+        "---\nNote: important text here.\n\n# Title\n\nbody body\n\n---\n\n# After\nx\n",
+        "---\nNote: text\n\n- an item\n\n---\n\n# After\nx\n", // no key waits for it
+        "---\nkey:\n```\ncode\n```\n---\n\n# After\nx\n",
+        "+++\na = 1\n\nbody body\n\n+++\n\n# After\nx\n",
+    ] {
+        let outline = Outline::parse(source);
+        assert_eq!(outline.front_matter(), None, "{source:?}");
+        assert_eq!(titles(source).last().unwrap(), "After", "{source:?}");
+    }
+    let shown = texts(&chunks(
+        "---\nNote: important text here.\n\n# Title\n\nbody body\n\n---\n",
+        100,
+    ))
+    .concat();
+    assert!(shown.contains("important") && shown.contains("body body"));
+    for source in [
+        "---\na: 1\n\n# comment\nb:\n- x\n-\n  y: 2\nc: # none\n- z\nd: >-\n  folded\n\n  text\n---\n",
+        "---\n\"quoted key\": [a,\n  b\n]\ne: &anchor\n- x\n---\n",
+        "---\na:\n  b: |\n    ```\n    # code\n    ```\n---\n",
+        "+++\na = [\n\"x\",\n]\nb = \"\"\"\nany text\n# at all\n\"\"\"\n[t]\nc.d = {}\n+++\n",
+    ] {
+        let front = Outline::parse(source).front_matter().cloned();
+        assert_eq!(
+            front.map(|front| front.span.end()),
+            Some(source.len()),
+            "{source:?}"
+        );
+    }
+}
+
+fn fences(source: &str) -> Vec<bool> {
+    Outline::parse(source)
+        .blocks()
+        .iter()
+        .filter_map(|block| match &block.kind {
+            BlockKind::Code(code) => Some(code.fence.as_ref().unwrap().closed),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_fence_is_closed_by_a_line_of_its_own_container_only() {
+    for open in [
+        "```\ncode\n> ```\n",
+        "```\ncode\n    ```\n",
+        "```\ncode\n- ```\n",
+        "```\ncode\n\t```\n",
+        "```\n> ```",
+        "```",
+        "```\n",
+        "> ```\n> x\n",
+        "> ```\n>",
+        "> ```\n> x\n> > ```\n",
+        "- ```\n  x\n      ```\n",
+        "````\n```\n",
+    ] {
+        assert_eq!(fences(open), [false], "{open:?}");
+    }
+    for closed in [
+        "```\n```",
+        "```\n\n```\n",
+        "```\ncode\n   ``` \t\n",
+        "> ```\n> x\n> ```\n> para\n",
+        ">```\n>x\n>   ```\n",
+        "- ```\n  x\n     ```\n",
+        "> - ```\r\n>   x\r\n>   `````\r\n",
+        "[^1]: ~~~\n    x\n    ~~~\n",
+        "```\r# x\r```\r",
+    ] {
+        assert_eq!(fences(closed), [true], "{closed:?}");
+    }
+}
+
+#[test]
+fn md_04_a_tab_may_follow_a_closing_fence() {
+    assert_eq!(titles("```\n# no\n```\t\n# H\n"), ["H"]);
+    assert_eq!(titles("~~~\r\n# no\r\n~~~~ \t\r\n# H\r\n"), ["H"]);
+}
+
+#[test]
+fn md_23_closing_hashes_after_a_tab() {
+    assert_eq!(titles("## a\t#\n"), ["a"]);
+    assert_eq!(titles("## a \t### \t\n"), ["a"]);
+    assert_eq!(titles("> ## a\t#\n## C\t\\#\n## C\tF#\n"), ["C #", "C F#"]);
+    assert_eq!(titles("#\t#\n"), [""]);
+    assert_eq!(titles("a\t#\n===\n"), ["a #"]);
+    // Indentation is none of that.
+    for code in ["\t#\n", "> \t\t#\n", "-\t\t##\t\n"] {
+        assert!(Outline::parse(code).headings().is_empty(), "{code:?}");
+    }
+}
+
+#[test]
+fn a_title_is_one_line() {
+    assert_eq!(titles("# A&#10;B\nx y\n"), ["A B"]);
+    assert_eq!(
+        titles("# A&#13;&#10;&#9; B&#1;C&#x2028;D `x  y`\n"),
+        ["A B C D x y"]
+    );
+    let found = chunks("# A&#10;B\nx y\n", 100);
+    assert_eq!(found[0].heading_path, ["A B"]);
+    assert_eq!(found[0].index_text, "A B\nx y");
+}
+
+#[test]
+fn only_br_is_a_line_break() {
+    let source = "# a<br>b<br/>c<BR />d<br\tx>e<broken>f<brk/>g\n";
+    assert_eq!(titles(source), ["a b c d efg"]);
+}
+
+#[test]
+fn nesting_has_a_bound() {
+    use cornu_chunk::markdown::MAX_MARKER_COLUMN;
+    let depth = |source: &str| {
+        let outline = Outline::parse(source);
+        outline
+            .blocks()
+            .iter()
+            .map(|block| block.depth)
+            .max()
+            .unwrap()
+    };
+    for marker in [">", "> ", "- ", "-\t", "1. ", "[^a]: ", "> - "] {
+        let few = marker.repeat(8) + "x\n";
+        assert!(depth(&few) >= 1, "{marker:?}");
+        let source = format!("{}x\n{}# H\n", marker.repeat(4_000), "y\n".repeat(100));
+        assert!(
+            depth(&source) <= 2 * MAX_MARKER_COLUMN,
+            "{marker:?}: {}",
+            depth(&source)
+        );
+        assert_eq!(titles(&source), ["H"], "{marker:?}");
+    }
+    // By indentation, line by line.
+    let stairs: String = (0..200)
+        .map(|n| format!("{}- x\n", "  ".repeat(n)))
+        .collect();
+    assert!(depth(&stairs) <= 2 * MAX_MARKER_COLUMN);
+    let quoted = ">".repeat(50) + " # deep\n";
+    assert_eq!(depth(&quoted), 50);
+    assert_eq!(Outline::parse(&quoted).headings()[0].title, "deep");
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cornu_chunk::read_markdown_tree;
+use cornu_chunk::{TreeError, read_markdown_tree};
 use cornu_core::{Acl, DocumentError};
 
 #[test]
@@ -27,7 +27,10 @@ fn md_27_a_file_that_is_not_utf_8_is_named_and_stops_nothing() {
         panic!("{:?}", tree.failed)
     };
     assert!(path.ends_with("gbk.md"));
-    assert!(matches!(error, DocumentError::NotUtf8 { at: 4, .. }));
+    assert!(matches!(
+        error,
+        TreeError::Document(DocumentError::NotUtf8 { at: 4, .. })
+    ));
     assert!(error.to_string().contains("gbk.md"));
     assert!(
         tree.documents
@@ -42,4 +45,33 @@ fn a_folder_that_does_not_exist_is_reported() {
     let tree = read_markdown_tree(&root.path().join("absent"), |_| Acl::public());
     assert!(tree.documents.is_empty());
     assert_eq!(tree.failed.len(), 1);
+}
+
+/// `é` as one character and as `e` with a mark above it: two files, one id.
+#[test]
+fn md_27_two_names_of_one_id_are_reported() {
+    let root = tempfile::tempdir().unwrap();
+    let (decomposed, composed) = ("cafe\u{301}.md", "caf\u{e9}.md");
+    fs::write(root.path().join(composed), "# composed\n").unwrap();
+    fs::write(root.path().join(decomposed), "# decomposed\n").unwrap();
+    if fs::read_dir(root.path()).unwrap().count() == 1 {
+        eprintln!("SKIPPED: this file system takes both names for one file");
+        return;
+    }
+    let tree = read_markdown_tree(root.path(), |_| Acl::public());
+    let [document] = tree.documents.as_slice() else {
+        panic!("{:?}", tree.documents)
+    };
+    // "e" sorts before "é".
+    assert_eq!(document.source(), "# decomposed\n");
+    assert_eq!(document.id().as_str(), composed);
+    let [(path, error)] = tree.failed.as_slice() else {
+        panic!("{:?}", tree.failed)
+    };
+    assert_eq!(path, &root.path().join(composed));
+    let message = error.to_string();
+    assert!(
+        message.contains(composed) && message.contains(decomposed),
+        "{message}"
+    );
 }

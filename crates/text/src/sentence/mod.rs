@@ -4,8 +4,8 @@
 //! - after `。` `！` `？` and their half-width, small and vertical forms;
 //! - after `!` `?` where white space, the end, or CJK text follows (so not inside a URL or `!=`);
 //! - after `.` likewise, unless it belongs to an abbreviation (`e.g.`, `Dr.`, `Fig. 3`), to
-//!   initials (`J. R. R. Tolkien`), to a list number at the start of a line (`1. `), or a small
-//!   letter follows;
+//!   initials (`J. R. R. Tolkien`), to the label of an item (`1. `, `2.1. `, `b. ` at the start of a
+//!   line or of a sentence, or after a colon or semicolon), or a small letter follows;
 //! - after an ellipsis `……` or `...` where a new sentence can begin; a single `…` ends only before
 //!   white space, and `我……我` (the same character on both sides) is a hesitation;
 //! - at a blank line, whatever stands before it. A single line break ends nothing, and neither do
@@ -21,10 +21,10 @@
 //!
 //! # Known limits
 //! A single capital before a full stop is taken for an initial, so `Plan B. Then we left.` is one
-//! sentence. A capital after an abbreviation such as `Inc.` counts as a new sentence only for
-//! words that usually open one. A quotation is split at its own sentence ends, and what follows a
-//! quoted question (`“真的吗？”她问。`) is a sentence of its own. Other languages work as far as
-//! these marks go.
+//! sentence; so is `Total: 5. Then we left.`, since a number after a colon is taken for a label. A
+//! capital after an abbreviation such as `Inc.` counts as a new sentence only for words that usually
+//! open one. A quotation is split at its own sentence ends, and what follows a quoted question
+//! (`“真的吗？”她问。`) is a sentence of its own. Other languages work as far as these marks go.
 
 mod abbreviation;
 mod boundary;

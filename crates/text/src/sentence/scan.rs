@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
                     continue;
                 }
                 let run = self.run(at);
-                if has_content && self.ends(at, &run, in_url) {
+                if has_content && self.ends(start, at, &run, in_url) {
                     let (after, blank) = self.white_space(run.end);
                     if blank {
                         self.new_paragraph();
@@ -421,8 +421,8 @@ impl<'a> Scanner<'a> {
         ((numbers || note) && !matches!(after, Some('(' | ':'))).then_some(at + 1 + close + 1)
     }
 
-    /// Whether the run of marks that starts at `at` ends the sentence.
-    fn ends(&self, at: usize, run: &Run, in_url: bool) -> bool {
+    /// Whether the run of marks that starts at `at` ends the sentence that starts at `start`.
+    fn ends(&self, start: usize, at: usize, run: &Run, in_url: bool) -> bool {
         let (after, blank) = self.white_space(run.end);
         let following = char_at(self.text, after);
         let Some(next) = following.filter(|_| !blank) else {
@@ -430,7 +430,7 @@ impl<'a> Scanner<'a> {
                 || run.ascii
                 || run.ellipses > 0
                 || run.dots > 1
-                || self.dot_ends_text(at);
+                || self.dot_ends_text(start, at);
         };
         let apart = after > run.end;
         let detached = char_before(self.text, at).is_none_or(char::is_whitespace);
@@ -459,13 +459,14 @@ impl<'a> Scanner<'a> {
             let hesitates = char_before(self.text, at) == Some(next);
             return can_touch && !hesitates && !is_particle(next) && run.ellipses + run.dots > 1;
         }
-        (apart || can_touch) && !next.is_lowercase() && self.dot_ends(at, after, next, apart)
+        (apart || can_touch) && !next.is_lowercase() && self.dot_ends(start, at, after, next, apart)
     }
 
-    /// Whether the single full stop at `at` ends its sentence, when `next` follows at `after`.
-    fn dot_ends(&self, at: usize, after: usize, next: char, apart: bool) -> bool {
+    /// Whether the single full stop at `at` ends the sentence from `start`, when `next` follows at
+    /// `after`.
+    fn dot_ends(&self, start: usize, at: usize, after: usize, next: char, apart: bool) -> bool {
         let word = self.word_before(at);
-        if self.is_list_number(at, word) || self.is_initial(at, word) {
+        if self.is_item_label(start, at, word) || self.is_initial(at, word) {
             return false;
         }
         let rest = self.text.get(after..).unwrap_or_default();
@@ -483,9 +484,9 @@ impl<'a> Scanner<'a> {
 
     /// Whether the single full stop at `at`, the last mark before the end or a blank line, ends a
     /// sentence.
-    fn dot_ends_text(&self, at: usize) -> bool {
+    fn dot_ends_text(&self, start: usize, at: usize) -> bool {
         let word = self.word_before(at);
-        !self.is_list_number(at, word)
+        !self.is_item_label(start, at, word)
             && !self.is_initial(at, word)
             && classify(word) != Some(Abbreviation::Leading)
     }
@@ -503,21 +504,33 @@ impl<'a> Scanner<'a> {
         self.text.get(start..at).unwrap_or_default()
     }
 
-    /// Whether `word` is a number such as `3` or `1.2` that stands first in its line, after
-    /// nothing but Markdown's own marks.
-    fn is_list_number(&self, at: usize, word: &str) -> bool {
-        let number = !word.is_empty()
-            && word.split('.').all(|part| {
-                (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
-            });
-        let before = self.text.get(..at - word.len()).unwrap_or_default();
-        number
-            && before
-                .chars()
-                .rev()
-                .take(WORD_REACH)
-                .find(|&c| !matches!(c, ' ' | '\t' | '\u{3000}' | '#' | '>' | '-' | '+' | '*'))
-                .is_none_or(is_line_break)
+    /// Whether `word` is the label of an item, such as `3`, `1.2` or `b`: it stands first in its line
+    /// or in its sentence, or after a colon or semicolon that is not part of a time or a ratio, and
+    /// nothing but Markdown's own marks and an opening quote comes before it.
+    fn is_item_label(&self, start: usize, at: usize, word: &str) -> bool {
+        let number = word.split('.').all(|part| {
+            (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let letter = word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        let Some(before) = self.text.get(start..at - word.len()) else {
+            return false;
+        };
+        let blank = |c: char| matches!(c, ' ' | '\t' | '\u{3000}');
+        let mut chars = before.chars().rev().take(WORD_REACH).peekable();
+        let apart = chars.peek().is_some_and(|&c| blank(c));
+        let mark = chars.find(|&c| {
+            !(blank(c) || matches!(c, '#' | '>' | '-' | '+' | '*') || is_opening_quote(c))
+        });
+        let first = match mark {
+            None => true,
+            Some(colon @ (':' | ';' | '：' | '；')) => {
+                let before = chars.next();
+                let digit = before.is_some_and(|c| c.is_ascii_digit());
+                !digit && (apart || !colon.is_ascii() || before.is_some_and(is_cjk))
+            }
+            Some(c) => is_line_break(c),
+        };
+        (number || letter) && first
     }
 
     /// Whether `word` is one capital letter that no letter of any script stands before.

@@ -175,6 +175,44 @@ fn ss_13_a_full_stop_between_a_digit_and_chinese_ends() {
 }
 
 #[test]
+fn ss_05_the_number_of_an_item_within_a_line_stays_with_it() {
+    check(&["步骤如下：1. 打开电源。", "2. 等待。", "3. 关闭。"]);
+    check(&["Steps: 1. Open. ", "2. Wait. ", "3. Go on. ", "Done."]);
+    check(&["a. 甲。", "b. 乙。"]);
+    check(&["分两步:1.打开。", "2.关闭！", "完。"]);
+    check(&["先；2. 等待；3. 关闭。", "好。"]);
+    check(&["他说：“1. 甲。", "2. 乙。”", "完。"]);
+    check(&["Is it? ", "1.2. Open it. ", "**2.** Wait. ", "Done."]);
+    check(&["好。[1] ", "2. 等待。"]);
+}
+
+#[test]
+fn ss_05_a_number_that_ends_a_sentence() {
+    check(&["It was in 2024. ", "Then we left."]);
+    check(&["Version 2.0.1 is out. ", "See it."]);
+    check(&[
+        "It rose to 5. ",
+        "The next day it fell. ",
+        "It rose to 5. ",
+        "Then 6.",
+    ]);
+    check(&[
+        "We met at 10:30. ",
+        "Then we left. ",
+        "The ratio is 3:1. ",
+        "Good.",
+    ]);
+    check(&["会议在10：30. ", "然后散会。"]);
+    check(&[
+        "See Fig. 3. ",
+        "I like it. ",
+        "He chose plan b. ",
+        "We did not.",
+    ]);
+    check(&["Founded? ", "2024. ", "Then it grew."]);
+}
+
+#[test]
 fn ss_15_a_run_of_marks_ends_one_sentence() {
     check(&["真的？！", "不会吧……！！！", "好。"]);
     check(&["What?! ", "No... ", "Yes!!! ", "好。。。", "行…… ", "完……"]);
