@@ -1,6 +1,6 @@
 //! What can go wrong, by name.
 
-use cornu_chunk::ChunkError;
+use cornu_chunk::{ChunkError, TreeError};
 use cornu_core::{DocId, DocumentError, ProviderError, RankingError};
 use cornu_fuse::FuseError;
 use cornu_sparse::SparseError;
@@ -26,6 +26,9 @@ pub enum RagError {
     /// A file that is no document.
     #[error(transparent)]
     Document(#[from] DocumentError),
+    /// A file of a folder that cannot become a document of it.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
     /// The chunker gave no chunks.
     #[error("{doc} was not cut into chunks: {source}")]
     Chunk {

@@ -262,7 +262,7 @@ fn a_folder_is_indexed_and_what_fails_is_reported() {
         .unwrap();
     assert_eq!((report.inserted, report.failed.len()), (3, 1));
     assert!(report.failed[0].0.ends_with("bad.md"));
-    assert!(matches!(report.failed[0].1, RagError::Document(_)));
+    assert!(matches!(report.failed[0].1, RagError::Tree(_)));
 }
 
 #[test]
