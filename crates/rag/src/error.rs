@@ -1,7 +1,7 @@
 //! What can go wrong, by name.
 
 use cornu_chunk::{ChunkError, TreeError};
-use cornu_core::{DocId, DocumentError, ProviderError, RankingError};
+use cornu_core::{DocId, ProviderError, RankingError};
 use cornu_fuse::FuseError;
 use cornu_sparse::SparseError;
 use cornu_store::StoreError;
@@ -23,9 +23,6 @@ pub enum RagError {
     /// The embedding model.
     #[error(transparent)]
     Provider(#[from] ProviderError),
-    /// A file that is no document.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
     /// A file of a folder that cannot become a document of it.
     #[error(transparent)]
     Tree(#[from] TreeError),
