@@ -276,7 +276,8 @@ fn rendered(root: &Path, table: &dyn Table) -> Result<(String, String)> {
          are lost. What the figures mean: [METHODS.md](../METHODS.md).\n",
         table.about()
     );
-    Ok((page, format!("\n{body}\n{provenance}\n")))
+    let brief = report::render(std::slice::from_ref(&record), &table.brief())?;
+    Ok((page, format!("\n{brief}\n{provenance}\n")))
 }
 
 /// Every page that rendering writes, with its contents.

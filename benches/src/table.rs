@@ -23,6 +23,11 @@ pub trait Table: Sync {
     /// The columns.
     fn spec(&self) -> TableSpec;
 
+    /// The fewer columns that the READMEs show.
+    fn brief(&self) -> TableSpec {
+        self.spec()
+    }
+
     /// What the course chapter prints for the same rows.
     fn printed(&self) -> Vec<Printed>;
 

@@ -81,6 +81,28 @@ impl Table for Chunking {
         ])
     }
 
+    fn brief(&self) -> TableSpec {
+        TableSpec::new([
+            Column::new("chunks", "chunks", Format::Integer),
+            Column::new("mean tokens", "mean_tokens", Format::Fixed(0)),
+            Column::new(
+                "boundary break rate",
+                "boundary_break_rate",
+                Format::Percent(1),
+            ),
+            Column::new("recall@1", "recall@1", Format::Fixed(2)).with_interval(),
+            Column::new("recall@5", "recall@5", Format::Fixed(2)).with_interval(),
+            Column::new(
+                "context completeness",
+                "context_completeness",
+                Format::Fixed(2),
+            )
+            .with_interval(),
+            Column::new("recall in 1,000 tokens", "recall@1000tok", Format::Fixed(2))
+                .with_interval(),
+        ])
+    }
+
     fn printed(&self) -> Vec<Printed> {
         let row = |system: &str, figures: &[(&str, f64)]| Printed {
             system: system.to_owned(),

@@ -42,7 +42,7 @@ impl Table for Embedding {
          when the nearest passage, among the passages of all groups of its language, is the one \
          that answers. *Agreement* is the share of groups in which all ways find it. The distractors \
          share words with the queries and the passage that answers avoids them, so that a count of \
-         common words does worse than chance."
+         common words does not suffice."
     }
 
     fn spec(&self) -> TableSpec {
