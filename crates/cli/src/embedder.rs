@@ -120,8 +120,8 @@ fn bert(model: &str) -> Result<Arc<dyn EmbeddingProvider>> {
 #[cfg(not(feature = "torch"))]
 fn bert(model: &str) -> Result<Arc<dyn EmbeddingProvider>> {
     bail!(
-        "bert:{model} needs a build with the feature `torch`: `cargo xtask with-torch -- build \
-         --release -p cornu-cli --features torch`"
+        "bert:{model} needs a build with the feature `torch`: `cargo xtask with-torch -- run \
+         --release -p cornu-cli --features torch -- ARGUMENTS`"
     )
 }
 

@@ -46,7 +46,7 @@ impl Files {
         };
         for path in paths {
             match fs::canonicalize(path) {
-                Err(error) => files.fail(path, error),
+                Err(error) => files.fail(path, &error),
                 Ok(full) => {
                     ensure!(
                         full.starts_with(&files.root),
@@ -56,7 +56,7 @@ impl Files {
                         files.root.display()
                     );
                     match fs::metadata(&full) {
-                        Err(error) => files.fail(path, error),
+                        Err(error) => files.fail(path, &error),
                         Ok(kind) if kind.is_dir() => files.walk(full),
                         Ok(kind) if kind.is_file() => files.add(full),
                         Ok(_) => files.fail(path, "it is neither a file nor a folder"),
@@ -72,7 +72,7 @@ impl Files {
         let mut folders = vec![top];
         while let Some(folder) = folders.pop() {
             if let Err(error) = self.visit(&folder, &mut folders) {
-                self.fail(&folder, error);
+                self.fail(&folder, &error);
             }
         }
     }
@@ -101,14 +101,14 @@ impl Files {
     fn add(&mut self, path: PathBuf) {
         let id = match DocId::from_path(&self.root, &path) {
             Ok(id) => id,
-            Err(error) => return self.fail(&path, error),
+            Err(error) => return self.fail(&path, &error),
         };
         match self.found.get(&id) {
             Some(same) if *same == path => {}
             // Names that differ in their Unicode form only.
             Some(other) => {
                 let error = format!("it has the name of {}; rename one", self.shown(other));
-                self.fail(&path, error);
+                self.fail(&path, &error);
             }
             None => {
                 self.found.insert(id, path);
@@ -116,7 +116,7 @@ impl Files {
         }
     }
 
-    fn fail(&mut self, path: &Path, error: impl ToString) {
+    fn fail(&mut self, path: &Path, error: &(impl ToString + ?Sized)) {
         self.failed.push(Failed {
             file: self.shown(path),
             error: error.to_string(),

@@ -1,6 +1,6 @@
 //! `cornu index`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use cornu::store::Access;
@@ -70,7 +70,7 @@ fn write(
     Ok(summary)
 }
 
-fn read(files: &Files, id: &DocId, path: &PathBuf, grants: &Grants) -> Result<Document> {
+fn read(files: &Files, id: &DocId, path: &Path, grants: &Grants) -> Result<Document> {
     let acl = grants.of(id).ok_or_else(|| {
         anyhow!("no prefix of the map is one of it; add one, or give --acl for the rest")
     })?;

@@ -90,14 +90,12 @@ fn what_the_asker_may_not_see_changes_no_byte() {
     folder
         .run("index notes --db notes.db --acl public")
         .expect(0);
-    let pay = "What is the salary band of senior engineers?";
     let mut differ = 0;
-    for question in [
-        QUESTION,
-        pay,
-        "怎么清空梯度？",
-        "gradients",
-        "Is LN-602 a band?",
+    let mut asked = 0;
+    for (question, formats) in [
+        (QUESTION, &["", "--json"][..]),
+        ("What is the salary band of senior engineers?", &["--json"]),
+        ("怎么清空梯度？", &["--json"]),
     ] {
         for (command, options) in [
             ("search", ""),
@@ -108,24 +106,25 @@ fn what_the_asker_may_not_see_changes_no_byte() {
             ("explain", ""),
             ("explain", "--threshold 0.3"),
         ] {
-            for format in ["", "--json"] {
-                let asked = |db: &str, who: &str| {
+            for format in formats {
+                let run = |db: &str, who: &str| {
                     let arguments = format!("--db {db} {who} {options} {format}");
                     let run = folder.asks(command, question, &arguments);
                     (run.code, run.out, run.err)
                 };
-                let full = asked("all.db", "--public");
+                let full = run("all.db", "--public");
                 assert_eq!(
                     full,
-                    asked("notes.db", "--public"),
+                    run("notes.db", "--public"),
                     "{command} {options} {question}"
                 );
-                differ += usize::from(full != asked("all.db", "--public --group hr"));
+                differ += usize::from(full != run("all.db", "--public --group hr"));
+                asked += 1;
             }
         }
     }
     // The hidden folder does bear on these questions: who sees it gets something else.
-    assert!(differ > 30, "{differ}");
+    assert!(differ * 2 > asked, "{differ} of {asked}");
 }
 
 #[test]
