@@ -32,14 +32,14 @@ fn a_model_finds_what_shares_no_word() {
         .expect(0);
     let arguments = format!("--db b.db --public --route dense -k 1 --json {embedder}");
     let found = folder
-        .asks("search", "什么时候可以吃饭？", &arguments)
+        .asks("search", "Where do people eat?", &arguments)
         .expect(0)
         .json();
     assert_eq!(found["hits"][0]["chunk"]["doc"], "notes/lunch.md");
     // Its similarities have their own scale.
     let run = folder.asks(
         "ask",
-        "什么时候可以吃饭？",
+        "Where do people eat?",
         &format!("--db b.db --public {embedder}"),
     );
     assert!(run.expect(2).err.contains("--threshold"));
