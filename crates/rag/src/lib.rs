@@ -88,6 +88,7 @@ pub use cornu_core as core;
 pub use cornu_embed as embed;
 pub use cornu_eval as eval;
 pub use cornu_fuse as fuse;
+pub use cornu_remote as remote;
 pub use cornu_sparse as sparse;
 pub use cornu_store as store;
 pub use cornu_text as text;

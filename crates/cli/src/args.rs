@@ -1,0 +1,300 @@
+//! The command line.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, found, answered
+  1  done, but for some files or documents; or `doctor` found something
+  2  wrong usage, or something that could not be read or written
+  3  refused, or nothing found
+
+Results go to standard output, everything else to standard error. There are no colours.";
+
+/// Index files, ask as somebody, get cited evidence or a refusal
+///
+/// Every document names the grants that may see it, and every question is asked with the grants of
+/// the asker. What they may not see has no influence on what they get.
+#[derive(Debug, Parser)]
+#[command(name = "cornu", version, color = ColorChoice::Never, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    /// No notes and no progress on standard error; errors are still told
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Index(IndexArgs),
+    Search(SearchArgs),
+    Ask(AskArgs),
+    Explain(ExplainArgs),
+    Calibrate(CalibrateArgs),
+    Remove(RemoveArgs),
+    Doctor(OwnerArgs),
+    Stats(StatsArgs),
+    RebuildIndex(RebuildArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+/// Write files and folders of Markdown and plain text into an index
+///
+/// A file that cannot be read, or is not UTF-8, is reported and does not stop the others; the exit
+/// code is 1 then. Folders are searched for .md, .markdown and .txt; names that begin with a dot
+/// are passed over and symbolic links inside folders are not followed. A file that is named itself
+/// is read whatever its ending.
+///
+/// A document that has not changed costs its hash. One whose file has gone stays until `cornu
+/// remove`.
+#[derive(Debug, Args)]
+pub(crate) struct IndexArgs {
+    /// Files and folders
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// A grant that may see the documents, `public` for everybody who holds that grant; repeat it
+    /// for more. There is no default: nothing is public unless it says so
+    #[arg(long, value_name = "GRANT", required_unless_present = "acl_map")]
+    pub(crate) acl: Vec<String>,
+    /// A TOML file of path prefixes and their grants: `"handbook/pay" = ["hr"]`
+    ///
+    /// A prefix is a document, or a folder of the document's name, in whole names (`hr` is not a
+    /// prefix of `hr-news/a.md`); `""` is one of every document. The longest one counts, alone.
+    /// `[]` lets nobody see the document. Documents without a prefix get the grants of --acl, and
+    /// fail where that is not given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) acl_map: Option<PathBuf>,
+    /// The folder that documents are named from; all paths have to lie in it [default: the current
+    /// folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Find the chunks that fit a query
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) asker: Asker,
+    /// How to search
+    #[arg(long, value_enum, default_value_t = Route::Hybrid)]
+    pub(crate) route: Route,
+    /// How many chunks, at most
+    #[arg(short, default_value = "10")]
+    pub(crate) k: NonZeroUsize,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Answer a question with cited sentences of the sources, or refuse
+///
+/// An answer holds no word that is not in a source. It is a refusal (exit code 3) when nothing is
+/// similar enough, or what is similar does not name what the question names.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// The question
+    pub(crate) question: String,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) asker: Asker,
+    /// The least cosine similarity with which there is an answer: a number, or a file of
+    /// `calibrate` [default for the hash embedder: 0.2]
+    #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
+    pub(crate) threshold: Option<String>,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Show why a question finds what it finds
+///
+/// Each chunk's rank and score in each route, its share of the fused score, and the words that were
+/// counted for it. With --threshold: how `ask` came to its answer or refusal.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The question
+    pub(crate) question: String,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) asker: Asker,
+    /// Explain the answer that `ask` gives with this threshold: a number, or a file of `calibrate`
+    #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
+    pub(crate) threshold: Option<String>,
+    /// How many chunks, at most
+    #[arg(short, default_value = "10", conflicts_with = "threshold")]
+    pub(crate) k: NonZeroUsize,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// For the owner: fit the threshold of `ask` on questions with and without an answer
+///
+/// The threshold depends on what the given grants see: hand it only to askers who may see that.
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) asker: Asker,
+    /// One question a line, as JSON: {"id", "type", "split", "lang", "question", "answer",
+    /// "evidence", "near_miss"}; one without evidence has no answer
+    #[arg(long, value_name = "FILE")]
+    pub(crate) questions: PathBuf,
+    /// Only the questions of this split
+    #[arg(long, value_parser = ["dev", "test"])]
+    pub(crate) split: Option<String>,
+    /// The part of questions without an answer that may be answered all the same [default: 0.1]
+    #[arg(long, value_name = "RATE", conflicts_with = "false_refusals")]
+    pub(crate) false_answers: Option<f64>,
+    /// The part of questions with an answer that may be refused
+    #[arg(long, value_name = "RATE")]
+    pub(crate) false_refusals: Option<f64>,
+    /// Where the threshold is written, for `ask --threshold`
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// For the owner: take documents out of an index, with all that is derived from them
+///
+/// Exit code 3 when none of them was there, 1 when some were not.
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Names of documents, as citations show them
+    #[arg(required = true, value_name = "DOC")]
+    pub(crate) documents: Vec<String>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// For the owner: check everything that has to hold in an index (exit code 1 when something does
+/// not)
+#[derive(Debug, Args)]
+pub(crate) struct OwnerArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// For the owner: counts and sizes; they tell about all documents, hidden ones too
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// For the owner: throw away what is derived from the documents' facts, and derive it again
+#[derive(Debug, Args)]
+pub(crate) struct RebuildArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Give the space of removed documents back first; needs as much free space as the file has
+    #[arg(long)]
+    pub(crate) vacuum: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Print the completions of a shell
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    pub(crate) shell: Shell,
+}
+
+/// Print the man page, or write those of all commands
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write one page a command into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Database {
+    /// The index
+    #[arg(long = "db", value_name = "FILE")]
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Asker {
+    /// A grant that the asker holds; repeat it for more. Nothing is implied, not even `public`
+    #[arg(long = "group", visible_alias = "as", value_name = "GRANT")]
+    pub(crate) groups: Vec<String>,
+    /// The same as --group public
+    #[arg(long)]
+    pub(crate) public: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EmbedderArgs {
+    /// The model: `hash`, `bert:FOLDER`, `bert:PRESET`, or `openai:URL#MODEL`
+    ///
+    /// `hash` needs nothing and knows words, not meaning. `bert` runs on this machine and needs a
+    /// build with the feature `torch`; presets are looked for in the folder CORNU_MODELS. `openai`
+    /// is any server with /v1/embeddings; its key is taken from OPENAI_API_KEY, if that is set. An
+    /// index opens only with the model it was built with.
+    #[arg(long = "embedder", value_name = "MODEL", default_value = "hash")]
+    pub(crate) model: String,
+    /// What an `openai` server may be sent of the documents; it has to be said. A query is always
+    /// sent
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) send: Option<Send>,
+}
+
+/// What a server may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Send {
+    /// Documents that name the grant `public`
+    Public,
+    /// All documents
+    Everything,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Route {
+    /// By the vectors
+    Dense,
+    /// By the words
+    Sparse,
+    /// By both
+    Hybrid,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Format {
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,182 @@
+//! What an owner does: these commands see all documents. They need no model.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+use cornu::DocId;
+use cornu::core::FactStore;
+use cornu::store::{Access, Options, SqliteVecStore};
+use serde::Serialize;
+
+use crate::args::{Database, OwnerArgs, RebuildArgs, RemoveArgs, StatsArgs};
+use crate::output::{self, Outcome, Terminal};
+
+pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> {
+    let documents = args
+        .documents
+        .iter()
+        .map(|name| DocId::new(name).with_context(|| format!("{name:?} is no document's name")))
+        .collect::<Result<Vec<_>>>()?;
+    let store = open(&args.database, Access::ReadWrite)?;
+    let mut report = Removed::default();
+    for doc in documents {
+        match store.remove(&doc)? {
+            true => report.removed.push(doc),
+            false => report.absent.push(doc),
+        }
+    }
+    store.prepare()?;
+    for doc in &report.absent {
+        terminal.error(&format!("{doc} is not in the index"));
+    }
+    if args.format.json {
+        output::print_json(&report)?;
+    } else {
+        let mut out = String::new();
+        for doc in &report.removed {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "removed {doc}");
+        }
+        if report.removed.is_empty() {
+            out.push_str("nothing removed");
+        }
+        output::print_text(&out)?;
+    }
+    Ok(
+        match (report.removed.is_empty(), report.absent.is_empty()) {
+            (_, true) => Outcome::Done,
+            (true, false) => Outcome::Nothing,
+            (false, false) => Outcome::Partly,
+        },
+    )
+}
+
+pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
+    let findings = open(&args.database, Access::ReadOnly)?.doctor()?;
+    if args.format.json {
+        let findings: Vec<Finding<'_>> = findings
+            .iter()
+            .map(|finding| Finding {
+                check: format!("{:?}", finding.check),
+                detail: &finding.detail,
+                remedy: finding.check.remedy(),
+            })
+            .collect();
+        let healthy = findings.is_empty();
+        output::print_json(&Health { healthy, findings })?;
+    } else if findings.is_empty() {
+        output::print_text("everything holds")?;
+    } else {
+        let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        output::print_text(&lines.join("\n"))?;
+    }
+    Ok(match findings.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Partly,
+    })
+}
+
+pub(super) fn stats(args: &StatsArgs) -> Result<Outcome> {
+    let store = open(&args.database, Access::ReadOnly)?;
+    let stats = store.stats()?;
+    let shown = Stats {
+        documents: stats.documents,
+        without_grants: stats.without_grants,
+        chunks: stats.chunks,
+        vectors: stats.vectors,
+        dimension: store.dimension(),
+        database_bytes: stats.database_bytes,
+        log_bytes: stats.log_bytes,
+        vec_bytes: stats.vec_bytes,
+        model: store.fingerprint().to_string(),
+    };
+    if args.format.json {
+        output::print_json(&shown)?;
+    } else {
+        output::print_text(&shown.text())?;
+    }
+    Ok(Outcome::Done)
+}
+
+pub(super) fn rebuild(args: &RebuildArgs) -> Result<Outcome> {
+    let store = open(&args.database, Access::ReadWrite)?;
+    if args.vacuum {
+        store.vacuum()?;
+    }
+    store.rebuild_index()?;
+    if args.format.json {
+        output::print_json(&Rebuilt {
+            rebuilt: true,
+            vacuumed: args.vacuum,
+        })?;
+    } else {
+        output::print_text("rebuilt")?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Opens an index that is there, whichever model it was built with.
+fn open(database: &Database, access: Access) -> Result<SqliteVecStore> {
+    let options = Options {
+        access,
+        ..Options::default()
+    };
+    Ok(SqliteVecStore::open_existing(&database.path, &options)?)
+}
+
+#[derive(Default, Serialize)]
+struct Removed {
+    removed: Vec<DocId>,
+    absent: Vec<DocId>,
+}
+
+#[derive(Serialize)]
+struct Health<'a> {
+    healthy: bool,
+    findings: Vec<Finding<'a>>,
+}
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    check: String,
+    detail: &'a str,
+    remedy: &'a str,
+}
+
+#[derive(Serialize)]
+struct Rebuilt {
+    rebuilt: bool,
+    vacuumed: bool,
+}
+
+#[derive(Serialize)]
+struct Stats {
+    documents: u64,
+    without_grants: u64,
+    chunks: u64,
+    vectors: u64,
+    dimension: usize,
+    database_bytes: u64,
+    log_bytes: u64,
+    vec_bytes: u64,
+    model: String,
+}
+
+impl Stats {
+    fn text(&self) -> String {
+        format!(
+            "documents       {}\nwithout grants  {}\nchunks          {}\nvectors         {} of {} \
+             dimensions\ndatabase        {} bytes\nlog             {} bytes\nvector file     {} \
+             bytes\nmodel           {}",
+            self.documents,
+            self.without_grants,
+            self.chunks,
+            self.vectors,
+            self.dimension,
+            self.database_bytes,
+            self.log_bytes,
+            self.vec_bytes,
+            self.model
+        )
+    }
+}

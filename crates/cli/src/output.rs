@@ -1,0 +1,149 @@
+//! Standard output and standard error.
+//!
+//! Results go to standard output in one piece, all else to standard error. There are no colours.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+/// How a command ended, as an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// 0: done, found, answered.
+    Done,
+    /// 1: done, but for some files or documents; or `doctor` found something.
+    Partly,
+    /// 2: wrong usage, or something that could not be read or written.
+    Failed,
+    /// 3: refused, or nothing found.
+    Nothing,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Done => 0,
+            Outcome::Partly => 1,
+            Outcome::Failed => 2,
+            Outcome::Nothing => 3,
+        })
+    }
+}
+
+/// Where notes and progress go.
+pub(crate) struct Terminal {
+    quiet: bool,
+    progress: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            progress: !quiet && io::stderr().is_terminal(),
+        }
+    }
+
+    /// Something that a user should know and that is no error.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.line(&format!("note: {text}"));
+        }
+    }
+
+    /// Something that went wrong; shown even when notes are not.
+    pub(crate) fn error(&self, text: &str) {
+        self.line(&format!("error: {text}"));
+    }
+
+    /// Overwrites the line of progress; an empty text clears it. Only where somebody looks.
+    pub(crate) fn progress(&self, text: &str) {
+        if self.progress {
+            let mut stderr = io::stderr().lock();
+            // Whoever closed standard error does not want to know.
+            let _ = write!(
+                stderr,
+                "\r{text:<60}{}",
+                if text.is_empty() { "\r" } else { "" }
+            );
+            let _ = stderr.flush();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        self.progress("");
+        let _ = writeln!(io::stderr().lock(), "{}", printable(text));
+    }
+}
+
+/// Writes a result for a reader. Control characters of the sources cannot steer the terminal.
+pub(crate) fn print_text(text: &str) -> Result<()> {
+    print(&printable(text))
+}
+
+/// Writes a result as one JSON document on one line.
+pub(crate) fn print_json(json: &impl serde::Serialize) -> Result<()> {
+    print(&serde_json::to_string(json)?)
+}
+
+/// Writes bytes as they are, with a line break at the end. A reader who has gone (`| head`) is no
+/// error.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.write_all(end.as_bytes()))
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to standard output"),
+    }
+}
+
+/// An error with its causes, without those that its text already gives.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    let mut out = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if out.is_empty() {
+            out = cause;
+        } else if !out.contains(&cause) {
+            out = format!("{out}: {cause}");
+        }
+    }
+    out
+}
+
+fn printable(text: &str) -> String {
+    let visible = |c: char| match c {
+        '\n' | '\t' => c,
+        // A carriage return before a line break is part of many files and does nothing.
+        '\r' => ' ',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    text.chars().map(visible).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_cannot_steer_the_terminal() {
+        assert_eq!(
+            printable("a\u{1b}[2Jb\n\tc\u{9b}"),
+            "a\u{fffd}[2Jb\n\tc\u{fffd}"
+        );
+        assert_eq!(printable("清空梯度"), "清空梯度");
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let error = anyhow::anyhow!("no such file").context("cannot read a.md: no such file");
+        assert_eq!(chain(&error), "cannot read a.md: no such file");
+        let error = anyhow::anyhow!("no such file").context("cannot read a.md");
+        assert_eq!(chain(&error), "cannot read a.md: no such file");
+    }
+}

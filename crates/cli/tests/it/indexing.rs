@@ -1,0 +1,195 @@
+//! `cornu index`.
+
+use serde_json::json;
+
+use crate::program::{Folder, GUIDE};
+
+#[test]
+fn nobody_is_let_in_by_default() {
+    let folder = Folder::with_sources();
+    let run = folder.run("index notes --db a.db").expect(2);
+    assert!(run.err.contains("--acl"), "{}", run.err);
+    assert!(!folder.path().join("a.db").exists());
+    folder.write("empty.toml", "");
+    let run = folder
+        .run("index notes --db a.db --acl-map empty.toml")
+        .expect(2);
+    assert!(run.err.contains("--acl public"), "{}", run.err);
+}
+
+#[test]
+fn a_second_run_finds_nothing_to_do_and_a_changed_file_is_replaced() {
+    let folder = Folder::with_sources();
+    let index = || {
+        folder
+            .run("index notes --db a.db --acl public --json")
+            .expect(0)
+            .json()
+    };
+    let first = index();
+    assert_eq!(
+        (&first["inserted"], &first["unchanged"]),
+        (&json!(2), &json!(0))
+    );
+    assert_eq!(index()["unchanged"], 2);
+    folder.write("notes/guide.md", "# Training\n\nEverything is new.\n");
+    let third = index();
+    assert_eq!(
+        (&third["replaced"], &third["unchanged"]),
+        (&json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_do_not_stop_the_others() {
+    let folder = Folder::with_sources();
+    folder.write("notes/gb18030.md", [b'#', b' ', 0xCB, 0xB5, 0xC3, 0xF7]);
+    let run = folder
+        .run("index notes absent.md --db a.db --acl public --json")
+        .expect(1);
+    let report = run.json();
+    assert_eq!(report["inserted"], 2);
+    let failed = report["failed"].as_array().unwrap();
+    assert_eq!(failed.len(), 2);
+    assert_eq!(failed[0]["file"], "absent.md");
+    assert_eq!(failed[1]["file"], "notes/gb18030.md");
+    assert!(failed[1]["error"].as_str().unwrap().contains("not UTF-8"));
+    assert!(run.err.contains("notes/gb18030.md"), "{}", run.err);
+    // Nobody looks: no progress.
+    assert!(!run.err.contains('\r'), "{:?}", run.err);
+    folder
+        .asks("ask", "When to call zero_grad?", "--db a.db --public")
+        .expect(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn loops_of_links_end_and_links_do_not_lead_outside() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::with_sources();
+    symlink("..", folder.path().join("notes/zh/up")).unwrap();
+    symlink("../hr/pay.md", folder.path().join("notes/pay.md")).unwrap();
+    let report = folder
+        .run("index notes --db a.db --acl public --json")
+        .expect(0)
+        .json();
+    assert_eq!(report["inserted"], 2);
+    assert_eq!(report["links_not_followed"], 2);
+}
+
+#[test]
+fn text_is_read_and_hidden_and_other_files_are_not() {
+    let folder = Folder::empty();
+    folder.write("a/one.txt", "Plain words about turbines.\n");
+    folder.write("a/two.MARKDOWN", GUIDE);
+    folder.write("a/three.rs", "fn main() {}\n");
+    folder.write("a/.git/four.md", GUIDE);
+    let report = folder
+        .run("index a --db a.db --acl public --json")
+        .expect(0)
+        .json();
+    assert_eq!(report["inserted"], 2);
+    let run = folder
+        .asks("search", "turbines", "--db a.db --public")
+        .expect(0);
+    assert!(run.out.starts_with("1. a/one.txt"), "{}", run.out);
+    // A file that is named itself is read whatever its ending.
+    let report = folder
+        .run("index a/three.rs --db a.db --acl public --json")
+        .expect(0)
+        .json();
+    assert_eq!(report["inserted"], 1);
+}
+
+#[test]
+fn a_folder_without_documents_says_so() {
+    let folder = Folder::empty();
+    folder.write("a/b.rs", "fn main() {}\n");
+    let run = folder.run("index a --db a.db --acl public").expect(3);
+    assert!(run.err.contains(".md"), "{}", run.err);
+}
+
+#[test]
+fn documents_are_named_from_one_root() {
+    let folder = Folder::with_sources();
+    let other = Folder::with_sources();
+    let outside = other.path().join("notes");
+    let arguments = [
+        "index",
+        outside.to_str().unwrap(),
+        "--db",
+        "a.db",
+        "--acl",
+        "public",
+    ];
+    let run = folder.run_all(&arguments).expect(2);
+    assert!(run.err.contains("--root"), "{}", run.err);
+    let root = ["--root", other.path().to_str().unwrap()];
+    folder.run_all(&[&arguments[..], &root].concat()).expect(0);
+    let run = folder
+        .asks("search", "zero_grad", "--db a.db --public")
+        .expect(0);
+    assert!(
+        run.out.contains(" notes/guide.md § Training"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn a_map_gives_each_prefix_its_grants() {
+    let folder = Folder::with_sources();
+    folder.write("other/a.md", "Nobody was named for turbines.\n");
+    folder.write(
+        "map.toml",
+        "notes = [\"public\"]\n\"hr/\" = [\"hr\"]\nhrr = [\"hr\"]\n",
+    );
+    let run = folder
+        .run("index notes hr other --db a.db --acl-map map.toml --json")
+        .expect(1);
+    assert_eq!(run.json()["inserted"], 3);
+    assert_eq!(run.json()["failed"][0]["file"], "other/a.md");
+    assert!(run.err.contains("\"hrr\""), "{}", run.err);
+    let hits = |grants: &str| {
+        let arguments = format!("--db a.db --json {grants}");
+        let found = folder
+            .asks("search", "zero_grad", &arguments)
+            .expect(0)
+            .json();
+        let hits = found["hits"].as_array().unwrap().clone();
+        hits.iter().any(|hit| hit["chunk"]["doc"] == "hr/pay.md")
+    };
+    assert!(!hits("--public"));
+    assert!(hits("--public --group hr"));
+}
+
+#[test]
+fn a_map_that_cannot_be_read_is_named() {
+    let folder = Folder::with_sources();
+    folder.write("map.toml", "hr = \"hr\"\n");
+    let run = folder
+        .run("index notes --db a.db --acl-map map.toml")
+        .expect(2);
+    assert!(run.err.contains("map.toml"), "{}", run.err);
+    let run = folder
+        .run("index notes --db a.db --acl-map absent.toml")
+        .expect(2);
+    assert!(run.err.contains("absent.toml"), "{}", run.err);
+}
+
+#[test]
+fn a_database_that_cannot_be_written_is_named() {
+    let folder = Folder::with_sources();
+    let run = folder
+        .run("index notes --db absent/a.db --acl public")
+        .expect(2);
+    assert!(run.err.contains("absent/a.db"), "{}", run.err);
+    folder.write(
+        "text.db",
+        "This is no database, and it is not short either.\n",
+    );
+    let run = folder
+        .run("index notes --db text.db --acl public")
+        .expect(2);
+    assert!(run.err.contains("text.db"), "{}", run.err);
+}
