@@ -1,6 +1,7 @@
 //! Questions to cited answers, or refusals.
 
-use cornu_core::{Principal, Trace};
+use cornu_core::{Grant, Principal, Trace};
+use cornu_remote::Disclosure;
 use cornu_store::Snapshot;
 
 use crate::anchors::{Anchor, anchors, named, words_of};
@@ -113,8 +114,9 @@ impl LiveRagIndex {
     /// Costs a hybrid search and the embedding of at most 32 sentences.
     ///
     /// # Errors
-    /// [`RagError::ForeignThreshold`] for a threshold of another model, and as the searches. A
-    /// refusal is no error.
+    /// [`RagError::ForeignThreshold`] for a threshold of another model,
+    /// [`RagError::AskerNotPublic`] where only public texts may be sent to the provider, and as the
+    /// searches. A refusal is no error.
     pub fn answer(
         &self,
         principal: &Principal,
@@ -122,6 +124,7 @@ impl LiveRagIndex {
         threshold: &Threshold,
     ) -> Result<Response, RagError> {
         threshold.check_provider(self.provider.fingerprint())?;
+        self.check_disclosure(principal)?;
         let snapshot = self.snapshot(principal)?;
         let judged = self.judge(&snapshot, question)?;
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
@@ -143,6 +146,20 @@ impl LiveRagIndex {
             corpus_moved,
             trace,
         })
+    }
+
+    /// An answer embeds sentences of what the asker sees, so who asks a provider that may be sent
+    /// public texts only has to be one who sees public texts only.
+    fn check_disclosure(&self, principal: &Principal) -> Result<(), RagError> {
+        let public_only = self.options.disclosure == Some(Disclosure::PublicOnly);
+        let sees_more = principal
+            .grants()
+            .any(|grant| grant.as_str() != Grant::PUBLIC);
+        if public_only && sees_more {
+            Err(RagError::AskerNotPublic)
+        } else {
+            Ok(())
+        }
     }
 
     /// Everything that the decision needs but the threshold.

@@ -52,6 +52,13 @@ pub enum RagError {
         /// The document.
         doc: DocId,
     },
+    /// An asker who may see more than what is public, and a provider to which only that may be sent.
+    #[error(
+        "an answer sends sentences of what the asker sees to the embedding provider, which may be \
+         sent public ones only. Ask as a principal that holds `public` alone, use a local \
+         provider, or set `disclosure` to `Disclosure::Everything`"
+    )]
+    AskerNotPublic,
     /// A threshold is no cosine.
     #[error(
         "{value} is no threshold; it is compared with a cosine similarity, so give a number from \

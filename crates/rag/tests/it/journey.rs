@@ -351,6 +351,18 @@ fn private_documents_are_not_sent_to_a_remote_provider() {
     let names = home.index.documents(&Principal::public()).unwrap();
     assert_eq!(names, [DocId::new("limits.md").unwrap()]);
 
+    // An answer embeds sentences, so it keeps to the same rule.
+    let threshold = Threshold::by_hand(0.2, home.index.provider()).unwrap();
+    let ask = |grants: &[&str]| {
+        let principal = Principal::new(grants).unwrap();
+        home.index.answer(&principal, "zero_grad", &threshold)
+    };
+    assert!(ask(&["public"]).is_ok());
+    assert!(matches!(
+        ask(&["public", "hr"]),
+        Err(RagError::AskerNotPublic)
+    ));
+
     let home = Home::with(RagOptions {
         disclosure: Some(Disclosure::Everything),
         ..options()
