@@ -126,7 +126,7 @@ fn bert(model: &str) -> Result<Arc<dyn EmbeddingProvider>> {
 }
 
 /// With `--send public` a question may only draw on what everybody may see: `ask` sends sentences
-/// of the evidence.
+/// of the evidence. The library refuses too; this is said before the server is spoken to.
 pub(crate) fn check_asker(embedder: &EmbedderArgs, principal: &cornu::Principal) -> Result<()> {
     let only_public = principal
         .grants()
