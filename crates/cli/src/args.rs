@@ -52,7 +52,7 @@ pub(crate) enum Command {
 /// is read whatever its ending.
 ///
 /// A document that has not changed costs its hash. One whose file has gone stays until `cornu
-/// remove`.
+/// remove`, or a run with --prune.
 #[derive(Debug, Args)]
 pub(crate) struct IndexArgs {
     /// Files and folders
@@ -76,6 +76,16 @@ pub(crate) struct IndexArgs {
     /// folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
+    /// Also remove the documents of these paths whose files have vanished
+    ///
+    /// Only those that were indexed from the same --root; documents of other folders stay, and
+    /// those of a path that is not there or cannot be read. Those that a version without --prune
+    /// indexed are known again once their files have been indexed by this one.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// Say what --prune would remove, and write nothing
+    #[arg(long, requires = "prune")]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]

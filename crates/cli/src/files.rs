@@ -21,6 +21,8 @@ pub(crate) struct Files {
     pub(crate) failed: Vec<Failed>,
     /// Symbolic links that were not followed.
     pub(crate) links: usize,
+    /// The paths that could be looked at: what is not found below them is not there.
+    pub(crate) looked_at: Vec<PathBuf>,
 }
 
 /// A file that failed.
@@ -58,7 +60,10 @@ impl Files {
                     match fs::metadata(&full) {
                         Err(error) => files.fail(path, &error),
                         Ok(kind) if kind.is_dir() => files.walk(full),
-                        Ok(kind) if kind.is_file() => files.add(full),
+                        Ok(kind) if kind.is_file() => {
+                            files.looked_at.push(full.clone());
+                            files.add(full);
+                        }
                         Ok(_) => files.fail(path, "it is neither a file nor a folder"),
                     }
                 }
@@ -69,11 +74,16 @@ impl Files {
     }
 
     fn walk(&mut self, top: PathBuf) {
-        let mut folders = vec![top];
+        let mut folders = vec![top.clone()];
+        let mut readable = true;
         while let Some(folder) = folders.pop() {
             if let Err(error) = self.visit(&folder, &mut folders) {
                 self.fail(&folder, &error);
+                readable &= folder != top;
             }
+        }
+        if readable {
+            self.looked_at.push(top);
         }
     }
 

@@ -22,10 +22,13 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     for prefix in grants.unused(files.found.keys()) {
         terminal.note(&format!("no document has the prefix {prefix:?} of the map"));
     }
+    if args.dry_run {
+        return dry_run(args, &files, terminal);
+    }
     let index = args
         .embedder
         .open(&args.database, Access::ReadWrite, terminal)?;
-    let summary = write(&index, files, &grants, terminal)?;
+    let summary = write(&index, files, &grants, args.prune, terminal)?;
     // Now, rather than at the first question.
     index.store().prepare()?;
     summary.show(args, terminal)
@@ -35,6 +38,7 @@ fn write(
     index: &LiveRagIndex,
     mut files: Files,
     grants: &Grants,
+    prune: bool,
     terminal: &Terminal,
 ) -> Result<Summary> {
     let total = files.found.len();
@@ -45,9 +49,8 @@ fn write(
     };
     let mut batch: Vec<Document> = Vec::new();
     let mut bytes = 0;
-    let found = std::mem::take(&mut files.found);
-    for (done, (id, path)) in found.into_iter().enumerate() {
-        match read(&files, &id, &path, grants) {
+    for (done, (id, path)) in files.found.iter().enumerate() {
+        match read(&files, id, path, grants) {
             Ok(document) => {
                 bytes += document.source().len();
                 batch.push(document);
@@ -55,19 +58,62 @@ fn write(
             Err(error) => summary.fail(id.as_str(), &output::chain(&error)),
         }
         if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
-            summary.add(index.ingest_all(&batch, |_| {})?);
+            summary.add(index.ingest_from(&files.root, &batch, |_| {})?);
             batch.clear();
             bytes = 0;
             terminal.progress(&format!("{} of {total} documents", done + 1));
         }
     }
-    summary.add(index.ingest_all(&batch, |_| {})?);
+    summary.add(index.ingest_from(&files.root, &batch, |_| {})?);
     terminal.progress("");
+    if prune {
+        let present = |doc: &DocId| files.found.contains_key(doc);
+        match index.prune(&files.root, &files.looked_at, present) {
+            Ok(removed) => summary.removed = removed,
+            // Written is written; what became of the rest is told below.
+            Err(error) => summary.fail("--prune", &output::chain(&error.into())),
+        }
+    }
     summary.failed.sort_by(|a, b| a.file.cmp(&b.file));
     summary
         .truncated
         .sort_by(|a, b| a.document.cmp(&b.document));
     Ok(summary)
+}
+
+/// What `--prune` would remove. It reads the index, and writes nothing.
+fn dry_run(args: &IndexArgs, files: &Files, terminal: &Terminal) -> Result<Outcome> {
+    let index = args
+        .embedder
+        .open(&args.database, Access::ReadOnly, terminal)?;
+    let present = |doc: &DocId| files.found.contains_key(doc);
+    let report = DryRun {
+        would_remove: index.vanished(&files.root, &files.looked_at, present)?,
+        failed: &files.failed,
+    };
+    for failed in report.failed {
+        terminal.error(&format!("{}: {}", failed.file, failed.error));
+    }
+    if args.format.json {
+        output::print_json(&report)?;
+    } else {
+        let lines = report.would_remove.iter();
+        let mut out: String = lines.map(|doc| format!("would remove {doc}\n")).collect();
+        if report.would_remove.is_empty() {
+            out.push_str("nothing would be removed");
+        }
+        output::print_text(&out)?;
+    }
+    Ok(match report.failed.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Partly,
+    })
+}
+
+#[derive(Serialize)]
+struct DryRun<'a> {
+    would_remove: Vec<DocId>,
+    failed: &'a [Failed],
 }
 
 fn read(files: &Files, id: &DocId, path: &Path, grants: &Grants) -> Result<Document> {
@@ -84,6 +130,7 @@ struct Summary {
     replaced: usize,
     unchanged: usize,
     chunks: usize,
+    removed: Vec<DocId>,
     links_not_followed: usize,
     truncated: Vec<Truncated>,
     failed: Vec<Failed>,
@@ -145,8 +192,10 @@ impl Summary {
         if args.format.json {
             output::print_json(self)?;
         } else {
+            let removed = self.removed.iter();
+            let removed: String = removed.map(|doc| format!("removed {doc}\n")).collect();
             output::print_text(&format!(
-                "{} ({} new, {} changed, {} as before), {}, {} failed",
+                "{removed}{} ({} new, {} changed, {} as before), {}, {} failed",
                 counted(written, "document"),
                 self.inserted,
                 self.replaced,
@@ -157,8 +206,8 @@ impl Summary {
         }
         Ok(if !self.failed.is_empty() {
             Outcome::Partly
-        } else if written == 0 {
-            terminal.note("no file ends in .md, .markdown or .txt");
+        } else if written == 0 && self.removed.is_empty() {
+            terminal.note("no file ends in .md, .markdown, .txt, .html or .htm");
             Outcome::Nothing
         } else {
             Outcome::Done
