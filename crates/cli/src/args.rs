@@ -36,6 +36,7 @@ pub(crate) enum Command {
     Ask(AskArgs),
     Explain(ExplainArgs),
     Calibrate(CalibrateArgs),
+    Eval(EvalArgs),
     Remove(RemoveArgs),
     Doctor(OwnerArgs),
     Stats(StatsArgs),
@@ -44,11 +45,11 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// Write files and folders of Markdown and plain text into an index
+/// Write files and folders of Markdown, HTML and plain text into an index
 ///
 /// A file that cannot be read, or is not UTF-8, is reported and does not stop the others; the exit
-/// code is 1 then. Folders are searched for .md, .markdown and .txt; names that begin with a dot
-/// are passed over and symbolic links inside folders are not followed. A file that is named itself
+/// code is 1 then. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
+/// with a dot are passed over and symbolic links inside folders are not followed. A file that is named itself
 /// is read whatever its ending.
 ///
 /// A document that has not changed costs its hash. One whose file has gone stays until `cornu
@@ -190,6 +191,65 @@ pub(crate) struct CalibrateArgs {
     pub(crate) format: Format,
 }
 
+/// For the owner: measure the routes on questions of your own
+///
+/// Recall at each -k, nDCG@10 and the reciprocal rank of the first find (mrr), each with a 95 %
+/// interval, routes side by side; how often `ask` answers what has no answer and refuses what has
+/// one. With --questions a find is a phrase in a chunk's text, and nDCG@10 is that of the documents;
+/// with --beir a find is a document. Everything is asked as the given grants: what they do not see
+/// counts as not found.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("set").required(true))]
+pub(crate) struct EvalArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) asker: Asker,
+    /// One question a line, as JSON, as for `calibrate`
+    #[arg(long, value_name = "FILE", group = "set")]
+    pub(crate) questions: Option<PathBuf>,
+    /// A folder in the layout of BEIR: `queries.jsonl`, and judgments in `qrels/SPLIT.tsv` or
+    /// `qrels.tsv` that name documents as citations do, or without their endings
+    #[arg(long, value_name = "FOLDER", group = "set")]
+    pub(crate) beir: Option<PathBuf>,
+    /// The judgments of --beir, where they are elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with = "questions")]
+    pub(crate) qrels: Option<PathBuf>,
+    /// Only the questions of this split [default: all; for --beir test]
+    #[arg(long, value_parser = ["dev", "test", "train"])]
+    pub(crate) split: Option<String>,
+    /// The routes to measure
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ROUTE",
+        value_delimiter = ',',
+        default_value = "dense,sparse,hybrid"
+    )]
+    pub(crate) routes: Vec<Route>,
+    /// Where recall is cut, in chunks or documents; at most 100
+    #[arg(
+        short,
+        value_name = "K",
+        value_delimiter = ',',
+        default_value = "1,5,10"
+    )]
+    pub(crate) k: Vec<NonZeroUsize>,
+    /// Compare two routes question by question, such as hybrid,sparse: the mean difference, its
+    /// interval, and the p of a paired randomisation test, also corrected for all comparisons of
+    /// the run (Holm); repeat it for more
+    #[arg(long, value_enum, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) compare: Vec<Route>,
+    /// The threshold of the answers: a number, or a file of `calibrate` [default for the hash
+    /// embedder: 0.2]
+    #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
+    pub(crate) threshold: Option<String>,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
 /// For the owner: take documents out of an index, with all that is derived from them
 ///
 /// Exit code 3 when none of them was there, 1 when some were not.
@@ -300,6 +360,17 @@ pub(crate) enum Route {
     Sparse,
     /// By both
     Hybrid,
+}
+
+impl Route {
+    /// As on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Sparse => "sparse",
+            Self::Hybrid => "hybrid",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

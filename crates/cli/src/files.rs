@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use cornu::DocId;
 
-const ENDINGS: [&str; 3] = ["md", "markdown", "txt"];
+const ENDINGS: [&str; 5] = ["md", "markdown", "txt", "html", "htm"];
 
 /// The files of a run, before any is read.
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@
 //! - [`files`]: which files become documents, and under which names
 //! - [`grants`]: who may see a document, and who asks
 //! - [`embedder`]: the model that a name on the command line stands for
+//! - [`measure`]: what `eval` measures
 //! - [`output`]: the one place that writes to standard output and standard error
 
 mod args;
@@ -12,6 +13,7 @@ mod commands;
 mod embedder;
 mod files;
 mod grants;
+mod measure;
 mod output;
 
 use std::process::ExitCode;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod calibrate;
+mod eval;
 mod generate;
 mod index;
 mod owner;
@@ -21,6 +22,7 @@ pub(crate) fn run(cli: &Cli, terminal: &Terminal) -> Result<Outcome> {
         Command::Ask(args) => answer::ask(args, terminal),
         Command::Explain(args) => answer::explain(args, terminal),
         Command::Calibrate(args) => calibrate::run(args, terminal),
+        Command::Eval(args) => eval::run(args, terminal),
         Command::Remove(args) => owner::remove(args, terminal),
         Command::Doctor(args) => owner::doctor(args),
         Command::Stats(args) => owner::stats(args),

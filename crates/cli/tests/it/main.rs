@@ -4,8 +4,10 @@
 mod asking;
 #[cfg(feature = "torch")]
 mod bert;
+mod eval;
 mod indexing;
 mod owner;
+mod pages;
 mod program;
 mod prune;
 mod shell;
