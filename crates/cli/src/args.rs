@@ -87,6 +87,13 @@ pub(crate) struct IndexArgs {
     /// Say what --prune would remove, and write nothing
     #[arg(long, requires = "prune")]
     pub(crate) dry_run: bool,
+    /// Go on until Ctrl-C: index files anew when they change, and remove documents whose files
+    /// vanish
+    ///
+    /// A file that cannot be read is reported and does not end it. What vanished before the start
+    /// is removed with --prune only. With --json each change gives one JSON document on a line.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) watch: bool,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]

@@ -7,6 +7,7 @@
 //! - [`embedder`]: the model that a name on the command line stands for
 //! - [`measure`]: what `eval` measures
 //! - [`output`]: the one place that writes to standard output and standard error
+//! - [`watch`]: which files have changed
 
 mod args;
 mod commands;
@@ -15,6 +16,7 @@ mod files;
 mod grants;
 mod measure;
 mod output;
+mod watch;
 
 use std::process::ExitCode;
 

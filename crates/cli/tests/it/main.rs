@@ -11,3 +11,4 @@ mod pages;
 mod program;
 mod prune;
 mod shell;
+mod watch;
