@@ -25,6 +25,14 @@ pub(crate) struct Cli {
     /// No notes and no progress on standard error; errors are still told
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// A TOML file with values for flags: `db = "notes.db"`, `group = ["hr"]`, `prune = true`
+    /// [default: cornu.toml in the current folder, if it is there]
+    ///
+    /// Keys are the long flags of all commands. A flag wins over the environment (CORNU_DB,
+    /// CORNU_ACL_MAP, … lists parted by commas), that over the file. Paths count from the folder of
+    /// the file. `cornu config` shows what is in force, and where it is from.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -41,6 +49,7 @@ pub(crate) enum Command {
     Doctor(OwnerArgs),
     Stats(StatsArgs),
     RebuildIndex(RebuildArgs),
+    Config(ConfigArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -63,7 +72,7 @@ pub(crate) struct IndexArgs {
     pub(crate) database: Database,
     /// A grant that may see the documents, `public` for everybody who holds that grant; repeat it
     /// for more. There is no default: nothing is public unless it says so
-    #[arg(long, value_name = "GRANT", required_unless_present = "acl_map")]
+    #[arg(long, value_name = "GRANT")]
     pub(crate) acl: Vec<String>,
     /// A TOML file of path prefixes and their grants: `"handbook/pay" = ["hr"]`
     ///
@@ -85,7 +94,7 @@ pub(crate) struct IndexArgs {
     #[arg(long)]
     pub(crate) prune: bool,
     /// Say what --prune would remove, and write nothing
-    #[arg(long, requires = "prune")]
+    #[arg(long)]
     pub(crate) dry_run: bool,
     /// Go on until Ctrl-C: index files anew when they change, and remove documents whose files
     /// vanish
@@ -206,18 +215,17 @@ pub(crate) struct CalibrateArgs {
 /// with --beir a find is a document. Everything is asked as the given grants: what they do not see
 /// counts as not found.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("set").required(true))]
 pub(crate) struct EvalArgs {
     #[command(flatten)]
     pub(crate) database: Database,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// One question a line, as JSON, as for `calibrate`
-    #[arg(long, value_name = "FILE", group = "set")]
+    #[arg(long, value_name = "FILE", conflicts_with = "beir")]
     pub(crate) questions: Option<PathBuf>,
     /// A folder in the layout of BEIR: `queries.jsonl`, and judgments in `qrels/SPLIT.tsv` or
     /// `qrels.tsv` that name documents as citations do, or without their endings
-    #[arg(long, value_name = "FOLDER", group = "set")]
+    #[arg(long, value_name = "FOLDER")]
     pub(crate) beir: Option<PathBuf>,
     /// The judgments of --beir, where they are elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "questions")]
@@ -298,6 +306,15 @@ pub(crate) struct RebuildArgs {
     /// Give the space of removed documents back first; needs as much free space as the file has
     #[arg(long)]
     pub(crate) vacuum: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Print the values of flags that are in force, and where each is from
+///
+/// Flags that are given win over all of these.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
     #[command(flatten)]
     pub(crate) format: Format,
 }

@@ -128,7 +128,10 @@ fn read(args: &EvalArgs, names: &Names) -> Result<Set> {
         let name = name_of(path) + &split.unwrap_or_default();
         return Ok(Set::of_questions(name, all));
     }
-    let folder = args.beir.as_deref().context("--questions or --beir")?;
+    let folder = args
+        .beir
+        .as_deref()
+        .context("there are no questions; name some with --questions or --beir")?;
     ensure!(
         args.split.is_none() || args.qrels.is_none(),
         "--qrels names the judgments; leave --split out"

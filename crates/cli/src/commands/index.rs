@@ -22,6 +22,10 @@ const BATCH_BYTES: usize = 1 << 20;
 const RETRY: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
+    ensure!(
+        args.prune || !args.dry_run,
+        "--dry-run says what --prune would do; give both"
+    );
     let grants = Grants::new(&args.acl, args.acl_map.as_deref())?;
     let files = Files::find(&args.paths, args.root.as_deref())?;
     for prefix in grants.unused(files.found.keys()) {

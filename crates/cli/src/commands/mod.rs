@@ -2,6 +2,7 @@
 
 mod answer;
 mod calibrate;
+mod config;
 mod eval;
 mod generate;
 mod index;
@@ -12,10 +13,11 @@ use anyhow::Result;
 use cornu::Principal;
 
 use crate::args::{Cli, Command};
+use crate::config::Settings;
 use crate::output::{Outcome, Terminal};
 
 /// Runs a command.
-pub(crate) fn run(cli: &Cli, terminal: &Terminal) -> Result<Outcome> {
+pub(crate) fn run(cli: &Cli, settings: &Settings, terminal: &Terminal) -> Result<Outcome> {
     match &cli.command {
         Command::Index(args) => index::run(args, terminal),
         Command::Search(args) => search::run(args, terminal),
@@ -27,6 +29,7 @@ pub(crate) fn run(cli: &Cli, terminal: &Terminal) -> Result<Outcome> {
         Command::Doctor(args) => owner::doctor(args),
         Command::Stats(args) => owner::stats(args),
         Command::RebuildIndex(args) => owner::rebuild(args),
+        Command::Config(args) => config::run(args, settings),
         Command::Completions(args) => generate::completions(args),
         Command::Man(args) => generate::man(args),
     }
