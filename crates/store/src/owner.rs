@@ -37,14 +37,14 @@ CREATE TABLE IF NOT EXISTS origins (
 ///     chunks: vec![],
 ///     vectors: ndarray::Array2::zeros((0, 3)),
 /// })?;
-/// store.note_origin("/home/me/notes", &[&draft])?;
+/// store.note_origin("/srv/notes", &[&draft])?;
 ///
 /// // Nobody sees it; its owner does.
 /// let known = store.known(&draft)?.unwrap();
 /// assert_eq!((known.content, known.acl), (ContentHash::of(b"text"), Acl::nobody()));
-/// assert_eq!(known.origin.as_deref(), Some("/home/me/notes"));
+/// assert_eq!(known.origin.as_deref(), Some("/srv/notes"));
 /// assert_eq!(store.all_documents()?, [draft.clone()]);
-/// assert_eq!(store.documents_from("/home/me/notes")?, [draft]);
+/// assert_eq!(store.documents_from("/srv/notes")?, [draft]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

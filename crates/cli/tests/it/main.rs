@@ -13,6 +13,7 @@ mod bert;
 mod config;
 mod eval;
 mod indexing;
+mod memory;
 mod owner;
 mod pages;
 mod program;

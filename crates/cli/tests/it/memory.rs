@@ -1,0 +1,80 @@
+//! How much memory a large folder takes.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::program::Folder;
+
+/// A generator of its own (xorshift), so that the folder is the same for ever.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % end
+    }
+}
+
+/// Markdown of about ten kilobytes: sections, paragraphs, words of a vocabulary of 20,000 of which
+/// some are frequent and most are rare.
+fn text(numbers: &mut Numbers) -> String {
+    let mut out = String::new();
+    while out.len() < 10_000 {
+        out.push_str(&format!("## Section {}\n\n", numbers.below(1_000)));
+        for _ in 0..3 + numbers.below(4) {
+            for at in 0..8 + numbers.below(12) {
+                let rank = numbers.below(20_000) * numbers.below(20_000) / 20_000;
+                let comma = if at % 7 == 6 { "," } else { "" };
+                out.push_str(&format!("word{rank}{comma} "));
+            }
+            out.push_str("ends here. ");
+        }
+        out.push_str("\n\n");
+    }
+    out
+}
+
+/// Peak resident memory and time of indexing a folder of so many megabytes.
+fn index(megabytes: usize) -> (u64, Duration) {
+    let folder = Folder::empty();
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    for at in 0..megabytes * 100 {
+        folder.write(&format!("all/{}/{at}.md", at / 100), text(&mut numbers));
+    }
+    let begun = Instant::now();
+    let mut child = folder
+        .command()
+        .args("index all --db a.db --acl public --quiet".split_whitespace())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    loop {
+        // Gone as soon as the process has ended; the last look before that is the one that counts.
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        peak = peak.max(kilobytes.unwrap_or(0));
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            return (peak, begun.elapsed());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// `cargo test --release -p cornu-cli --test it memory -- --ignored --nocapture`
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "writes 120 MB and indexes it; asks for a release build"]
+fn memory_does_not_grow_with_the_folder() {
+    let (small, _) = index(20);
+    let (large, time) = index(100);
+    eprintln!("20 MB: peak {small} kB; 100 MB: peak {large} kB, {time:.1?}");
+    // What is mapped and what the names take may grow; the texts, vectors and words do not stay.
+    assert!(large < small + 80 * 1024, "{small} kB and {large} kB");
+}
