@@ -17,8 +17,9 @@ use crate::walk::{Matrix, Walk, Weights};
 pub struct PushOptions {
     /// The probability to follow an edge. At least 0, below 1.
     pub alpha: f64,
-    /// A node is pushed while its residual is above ε times its strength (in units of the mean
-    /// weight of an edge: its degree where weights are equal).
+    /// A node is pushed while its residual is above ε times its strength, in units of the mean
+    /// weight of an edge: its degree where weights are equal. A dangling node counts as having one
+    /// mean edge.
     pub epsilon: f64,
 }
 
@@ -44,6 +45,10 @@ pub struct Push<T> {
     /// The L1 distance from the exact solution: the residual that was not pushed. Not only a
     /// bound: without rounding it is the distance itself.
     pub error_bound: f64,
+    /// In an undirected graph no score is short of its exact value by more than this times the
+    /// node's strength in units of the mean weight of an edge: ε, and more by what dangling nodes
+    /// returned.
+    pub score_bound: f64,
     /// How many pushes there were.
     pub pushes: usize,
     /// How many entries of the matrix were read.
@@ -123,8 +128,8 @@ impl<T: Real> PushSpace<T> {
 /// A push of node u keeps 1 − α of u's residual as score and gives α of it to the nodes that u
 /// leads to. Scores and residuals together are always 1, and p = score + Σ_u residual_u · ppr(u),
 /// so what is left as residual is the L1 error, which [`Push::error_bound`] returns. In an
-/// undirected graph, moreover, no score is short of its exact value by more than ε times the
-/// node's strength over the mean weight, since strength_u · ppr(u)_v = strength_v · ppr(v)_u.
+/// undirected graph each score has a bound of its own, [`Push::score_bound`], since
+/// strength_u · ppr(u)_v = strength_v · ppr(v)_u.
 /// Mass that reaches a dangling node under [`Dangling::Restart`](crate::Dangling) is put aside and
 /// shared out at the end: what returns to the seeds spreads as the whole does.
 ///
@@ -183,6 +188,7 @@ pub fn forward_push<T: Real>(
     Ok(Push {
         scores,
         error_bound: left * share,
+        score_bound: options.epsilon * share,
         pushes: tally.pushes,
         entries: tally.entries,
     })

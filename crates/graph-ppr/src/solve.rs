@@ -327,9 +327,9 @@ fn seeds<T: Real, const L: usize>(walk: &Walk<T>, restarts: &[Option<&Restart>; 
 fn dangling<T: Real, const L: usize>(walk: &Walk<T>, current: &[[T; L]]) -> [f64; L] {
     let mut mass = [0.0; L];
     for &row in &walk.loose {
-        // Their strength is 1.
+        let strength = walk.strength[row as usize].wide();
         for (mass, z) in mass.iter_mut().zip(current[row as usize]) {
-            *mass += z.wide();
+            *mass += z.wide() * strength;
         }
     }
     mass
