@@ -128,30 +128,29 @@ fn row_sum<T: Real, V: Values, const L: usize>(
     let range = matrix.starts[row]..matrix.starts[row + 1];
     let columns = &matrix.columns[range.clone()];
     let values = values.of_row(range);
-    let add = |sum: &mut [f64; L], at: usize, column: u32| {
+    let add = |sum: [f64; L], at: usize, column: u32| -> [f64; L] {
         let from = &z[column as usize];
-        for lane in 0..L {
-            sum[lane] += values.times(at, from[lane].wide());
-        }
+        std::array::from_fn(|lane| sum[lane] + values.times(at, from[lane].wide()))
     };
     if columns.len() < LONG {
         let mut sum = [0.0; L];
         for (at, &column) in columns.iter().enumerate() {
-            add(&mut sum, at, column);
+            sum = add(sum, at, column);
         }
         return sum;
     }
-    let mut sums = [[0.0; L]; 4];
-    let (strands, tail) = columns.as_chunks::<4>();
-    for (chunk, columns) in strands.iter().enumerate() {
-        for (strand, &column) in columns.iter().enumerate() {
-            add(&mut sums[strand], chunk * 4 + strand, column);
-        }
+    let (mut a, mut b, mut c, mut d) = ([0.0; L], [0.0; L], [0.0; L], [0.0; L]);
+    let (quads, tail) = columns.as_chunks::<4>();
+    for (quad, &[first, second, third, fourth]) in quads.iter().enumerate() {
+        let at = quad * 4;
+        a = add(a, at, first);
+        b = add(b, at + 1, second);
+        c = add(c, at + 2, third);
+        d = add(d, at + 3, fourth);
     }
     for (at, &column) in tail.iter().enumerate() {
-        add(&mut sums[at], strands.len() * 4 + at, column);
+        a = add(a, quads.len() * 4 + at, column);
     }
-    let [a, b, c, d] = sums;
     std::array::from_fn(|lane| (a[lane] + b[lane]) + (c[lane] + d[lane]))
 }
 

@@ -37,9 +37,9 @@ fn closed_form(graph: &Edges, dangling: Dangling, r: &[f64], alpha: f64) -> Vec<
         for row in 0..n {
             if row != pivot {
                 let factor = system[row][pivot] / system[pivot][pivot];
-                for column in pivot..=n {
-                    system[row][column] -= factor * system[pivot][column];
-                }
+                let above = system[pivot].clone();
+                let pairs = system[row].iter_mut().zip(above).skip(pivot);
+                pairs.for_each(|(value, above)| *value -= factor * above);
             }
         }
     }
