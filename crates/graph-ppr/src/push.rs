@@ -40,7 +40,8 @@ pub struct PushOptions {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Push<T> {
-    /// The nodes that were reached, ascending, with their scores.
+    /// The nodes that were pushed, each once, with their scores; in the order in which they were
+    /// reached, the seeds first.
     pub scores: Vec<(u32, T)>,
     /// The L1 distance from the exact solution: the residual that was not pushed. Not only a
     /// bound: without rounding it is the distance itself.
@@ -70,19 +71,12 @@ pub struct PushSpace<T> {
     queue: VecDeque<u32>,
 }
 
+/// All 0 until something reaches the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Node<T> {
     score: T,
+    /// Above the node's threshold exactly while the node is queued.
     residual: T,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
-    #[default]
-    Fresh,
-    Reached,
-    Queued,
 }
 
 impl<T: Real> PushSpace<T> {
@@ -104,20 +98,15 @@ impl<T: Real> PushSpace<T> {
 
     /// Adds to a node's residual, and queues it once it is worth a push.
     #[inline(always)]
-    fn give(&mut self, node: u32, mass: f64, threshold: f64) {
+    fn give(&mut self, node: u32, mass: f64, threshold: T) {
         let place = &mut self.nodes[node as usize];
-        let residual = place.residual.wide() + mass;
-        place.residual = T::of(residual);
-        match place.state {
-            State::Queued => return,
-            State::Fresh => {
-                self.reached.push(node);
-                place.state = State::Reached;
-            }
-            State::Reached => {}
+        let before = place.residual;
+        let after = T::of(before.wide() + mass);
+        place.residual = after;
+        if before == T::default() && place.score == T::default() {
+            self.reached.push(node);
         }
-        if residual > threshold {
-            place.state = State::Queued;
+        if before <= threshold && after > threshold {
             self.queue.push_back(node);
         }
     }
@@ -158,7 +147,8 @@ pub fn forward_push<T: Real>(
     let epsilon = epsilon / walk.unit();
     for &(node, weight) in restart.entries() {
         let node = walk.inside(node);
-        space.give(node, weight, epsilon * walk.strength[node as usize].wide());
+        let threshold = T::of(epsilon * walk.strength[node as usize].wide());
+        space.give(node, weight, threshold);
     }
     let mut tally = Tally::default();
     match &matrix.weights {
@@ -184,7 +174,6 @@ pub fn forward_push<T: Real>(
             scores.push((walk.outside(inside), score));
         }
     }
-    scores.sort_unstable_by_key(|&(node, _)| node);
     Ok(Push {
         scores,
         error_bound: left * share,
@@ -214,7 +203,6 @@ fn run<T: Real>(
     while let Some(node) = space.queue.pop_front() {
         let place = &mut space.nodes[node as usize];
         let residual = place.residual.wide();
-        place.state = State::Reached;
         place.residual = T::default();
         place.score = T::of(place.score.wide() + (1.0 - alpha) * residual);
         tally.pushes += 1;
@@ -227,7 +215,7 @@ fn run<T: Real>(
         let each = alpha * residual * walk.inverse[node as usize].wide();
         for at in range {
             let to = matrix.columns[at];
-            let threshold = epsilon * walk.strength[to as usize].wide();
+            let threshold = T::of(epsilon * walk.strength[to as usize].wide());
             space.give(to, each * weight(at), threshold);
         }
     }
