@@ -40,6 +40,27 @@ fn weights_that_are_no_weights_are_refused_and_leave_the_builder() {
 }
 
 #[test]
+fn sums_of_parallel_edges_have_the_same_bits_in_any_order() {
+    let sum = |weights: [f64; 3]| {
+        let mut builder = GraphBuilder::directed(2).unwrap();
+        for weight in weights {
+            builder.add(0, 1, weight).unwrap();
+        }
+        builder.build().weight(0, 1)
+    };
+    assert_ne!((0.1 + 0.2) + 0.3, 0.1 + (0.2 + 0.3));
+    let orders = [
+        [0.1, 0.2, 0.3],
+        [0.3, 0.2, 0.1],
+        [0.2, 0.3, 0.1],
+        [0.3, 0.1, 0.2],
+    ];
+    for order in orders {
+        assert_eq!(sum(order), (0.1 + 0.2) + 0.3);
+    }
+}
+
+#[test]
 fn an_undirected_self_loop_counts_in_both_directions() {
     let mut builder = GraphBuilder::undirected(2).unwrap();
     builder.add(0, 0, 1.5).unwrap().add(0, 1, 1.0).unwrap();

@@ -46,6 +46,22 @@ fn the_same_bits_on_any_number_of_threads() {
         let (one, batch) = run(1);
         assert_eq!(one, batch[8]);
         assert!(one.converged && one.scores.iter().filter(|&&score| score > 0.0).count() > 10_000);
+        // Rows of thousands of entries and of few, against the matrix that callers see.
+        let p = &one.scores;
+        let mut next = vec![0.0; graph.nodes()];
+        for (from, row) in graph
+            .transition(Dangling::Restart)
+            .outer_iterator()
+            .enumerate()
+        {
+            row.iter()
+                .for_each(|(to, weight)| next[to] += 0.85 * p[from] * weight);
+        }
+        let rest = 1.0 - next.iter().sum::<f64>();
+        for &(node, weight) in restarts[8].entries() {
+            next[node as usize] += rest * weight;
+        }
+        assert!(super::l1(p, &next) < 1e-9, "{}", super::l1(p, &next));
         for threads in [2, 3, 8] {
             assert_eq!(
                 run(threads),
