@@ -245,6 +245,7 @@ fn lanes<T: Real, const L: usize>(
         let row = row as usize;
         current[row][lane as usize] = T::of(weight * walk.inverse[row].wide());
     }
+    let method = if most == 1 { Method::Power } else { method };
     let mut solutions: [Option<Solution<T>>; L] = [const { None }; L];
     let mut phases = restarts.map(|restart| match (restart, method) {
         (None, _) => Phase::Done,
@@ -279,22 +280,22 @@ fn lanes<T: Real, const L: usize>(
             let last = iteration == most;
             match phases[lane] {
                 Phase::Done => {}
-                Phase::Chebyshev if !(small || last) => polynomials[lane].next(residuals[lane]),
-                Phase::Chebyshev if !last => {
+                // The last step is always one of power iteration, whose residual bounds the error.
+                Phase::Chebyshev if !small && iteration + 1 < most => {
+                    polynomials[lane].next(residuals[lane]);
+                }
+                Phase::Chebyshev => {
                     to_simplex(walk, &mut current, lane);
                     phases[lane] = Phase::Power;
                 }
-                Phase::Power if !(small || last) => {}
-                phase => {
-                    if phase == Phase::Chebyshev {
-                        to_simplex(walk, &mut current, lane);
-                    }
+                Phase::Power if !small && !last => {}
+                Phase::Power => {
                     phases[lane] = Phase::Done;
                     solutions[lane] = Some(Solution {
                         scores: scores(walk, &current, lane),
                         iterations: iteration,
                         residual: residuals[lane],
-                        converged: small && phase == Phase::Power,
+                        converged: small,
                         alpha,
                     });
                 }

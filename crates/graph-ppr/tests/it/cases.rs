@@ -144,6 +144,7 @@ fn pr_12_too_few_iterations_give_the_best_result_and_say_so() {
     builder.add(0, 1, 1.0).unwrap().add(1, 2, 3.0).unwrap();
     let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
     let seed = Restart::new(3, [(0, 1.0)]).unwrap();
+    let exact = solve(&walk, &seed, &SolveOptions::new(0.99)).unwrap();
     for most in 1..20 {
         let options = SolveOptions {
             max_iterations: Some(most),
@@ -153,6 +154,9 @@ fn pr_12_too_few_iterations_give_the_best_result_and_say_so() {
         let found = solve(&walk, &seed, &options).unwrap();
         assert!(!found.converged && found.iterations == most);
         assert!(found.scores.iter().all(|&score| score >= 0.0));
+        let pairs = found.scores.iter().zip(&exact.scores);
+        let distance: f64 = pairs.map(|(a, b)| (a - b).abs()).sum();
+        assert!(distance <= found.error_bound() + 1e-8);
         assert!((found.scores.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }
