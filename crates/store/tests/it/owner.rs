@@ -52,7 +52,7 @@ fn an_origin_goes_with_the_version_it_was_noted_for_and_moves_no_epoch() {
     assert_eq!(home.documents_from(HERE).unwrap(), [a.clone(), b.clone()]);
     // The last one counts.
     home.note_origin(THERE, &[&b]).unwrap();
-    assert_eq!(home.documents_from(HERE).unwrap(), [a.clone()]);
+    assert_eq!(home.documents_from(HERE).unwrap(), [id("a.md")]);
     assert_eq!(home.documents_from(THERE).unwrap(), [b.clone(), c.clone()]);
     assert_eq!(home.epoch().unwrap(), epoch);
 
