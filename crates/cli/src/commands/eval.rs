@@ -29,8 +29,14 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
     let names = Names::new(&index.documents(&principal)?);
     let set = read(args, &names)?;
     let (answerable, unanswerable) = measure::counts(&set)?;
-    let unseen = set.documents().into_iter().filter(|doc| !names.holds(doc));
-    let unseen = unseen.count();
+    let wanted = set.documents();
+    let unseen = wanted.iter().filter(|doc| !names.holds(doc)).count();
+    ensure!(
+        unseen < wanted.len(),
+        "the asker sees none of the documents that the questions ask for, such as {}; documents \
+         are named from the --root of `cornu index`, so index them from where these names start",
+        wanted.first().copied().unwrap_or_default()
+    );
     if unseen > 0 {
         terminal.note(&format!(
             "{unseen} of the documents that the questions ask for are not among those that the \

@@ -170,6 +170,14 @@ fn the_layout_of_beir_is_read_and_its_documents_are_found() {
 fn what_cannot_be_measured_is_said() {
     let folder = asked();
     folder.run("eval --db a.db --public").expect(2);
+    let run = folder
+        .run("eval --db a.db --questions questions.jsonl")
+        .expect(2);
+    assert!(
+        run.err.contains("sees none of the documents"),
+        "{}",
+        run.err
+    );
     folder
         .run("eval --db a.db --public --questions questions.jsonl --beir .")
         .expect(2);
