@@ -49,6 +49,9 @@ pub enum Check {
     Vec0,
     /// The `.vec` file, if any, is whole, and finds what the vectors of record say.
     VecFile,
+    /// The file of postings, if any, holds what the stored terms say. Checked by the sparse route
+    /// that has written it, not by the store.
+    Postings,
 }
 
 impl Check {
@@ -62,7 +65,7 @@ impl Check {
             Self::Counts | Self::Digests | Self::Seals | Self::Parents => {
                 "remove the document and index it again"
             }
-            Self::Vec0 | Self::VecFile => "run `rebuild-index`",
+            Self::Vec0 | Self::VecFile | Self::Postings => "run `rebuild-index`",
         }
     }
 }
@@ -117,7 +120,7 @@ impl SqliteVecStore {
                 }
                 findings.extend(found.into_iter().map(|detail| Finding { check, detail }));
             }
-            if let Err(error) = self.vec_file(reader, &mut findings) {
+            if let Err(error) = self.check_vec_file(reader, &mut findings) {
                 findings.push(Finding {
                     check: Check::VecFile,
                     detail: error.to_string(),
@@ -128,7 +131,11 @@ impl SqliteVecStore {
         Ok(findings)
     }
 
-    fn vec_file(&self, reader: &Reader<'_>, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    fn check_vec_file(
+        &self,
+        reader: &Reader<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), StoreError> {
         let path = self.vec_path();
         if !path.exists() {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::artifact::POSTINGS_SUFFIX;
 use crate::error::StoreError;
 use crate::resident;
 use crate::snapshot::Reading;
@@ -29,6 +30,8 @@ pub struct Stats {
     pub log_bytes: u64,
     /// Bytes of the `.vec` file.
     pub vec_bytes: u64,
+    /// Bytes of the file of postings, if a sparse route has written one.
+    pub postings_bytes: u64,
     /// Whether the `vec0` table is there and up to date.
     pub vec0_is_current: bool,
 }
@@ -128,7 +131,8 @@ impl SqliteVecStore {
                 vectors: count("SELECT count(*) FROM vectors")?,
                 database_bytes: size(""),
                 log_bytes: size("-wal"),
-                vec_bytes: size(".vec"),
+                vec_bytes: size(resident::SUFFIX),
+                postings_bytes: size(POSTINGS_SUFFIX),
                 vec0_is_current: vec0 == Some(reading.state.id),
             })
         })

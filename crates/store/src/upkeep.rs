@@ -1,9 +1,9 @@
 //! Keeping the artifacts up to date.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::artifact::ArtifactFile;
 use crate::error::StoreError;
 use crate::read::Reader;
 use crate::resident::{self, Identity, Resident};
@@ -45,8 +45,12 @@ impl SqliteVecStore {
         Identity::of(self.meta())
     }
 
+    fn vec_file(&self) -> ArtifactFile {
+        self.artifact(resident::SUFFIX)
+    }
+
     pub(crate) fn vec_path(&self) -> PathBuf {
-        resident::path_of(self.path())
+        self.vec_file().path().to_owned()
     }
 
     pub(crate) fn has_vec_file(&self) -> bool {
@@ -64,9 +68,7 @@ impl SqliteVecStore {
 
     pub(crate) fn discard_resident(&self) {
         *self.resident.lock() = None;
-        if self.options().access.may_write() {
-            let _ = fs::remove_file(self.vec_path());
-        }
+        self.vec_file().discard();
     }
 
     /// The resident vectors of the reader's state, brought up to date from those at hand or from
@@ -127,7 +129,7 @@ impl SqliteVecStore {
     /// Writes the `.vec` file and maps it.
     pub(crate) fn save(&self, resident: &Resident) -> Result<Arc<Resident>, StoreError> {
         let (path, identity) = (self.vec_path(), self.identity());
-        resident::save(resident, identity, &path)?;
+        resident::save(resident, identity, &self.vec_file())?;
         let loaded =
             resident::load(&path, identity).filter(|loaded| loaded.state == resident.state);
         loaded

@@ -21,7 +21,7 @@ fn a_words_parts_do_not_make_a_text_longer() {
         index
             .searcher(&view)
             .unwrap()
-            .search(&Query::new(&tokenizer, "now"), &Bm25::default(), 2);
+            .search(&Query::new(&tokenizer, "now"), &Bm25::default(), 2).unwrap();
     assert_eq!(found.as_slice()[0].score, found.as_slice()[1].score);
 }
 
@@ -95,7 +95,7 @@ fn parameters_at_the_ends_of_their_ranges_stay_finite() {
                 .unwrap()
                 .with_delta(delta)
                 .unwrap();
-            let found = searcher.search(&query, &bm25, 3);
+            let found = searcher.search(&query, &bm25, 3).unwrap();
             assert_eq!(found.len(), 3, "{variant:?}");
             assert!(
                 found
