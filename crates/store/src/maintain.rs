@@ -1,6 +1,7 @@
 //! What an owner does now and then.
 
 use std::fs;
+use std::sync::Arc;
 
 use crate::artifact::POSTINGS_SUFFIX;
 use crate::error::StoreError;
@@ -54,7 +55,7 @@ impl SqliteVecStore {
         drop(reading);
         if resident.unsaved() > 0 || !self.has_vec_file() {
             let saved = self.save(&resident)?;
-            self.hold_resident(saved);
+            self.hold_resident(saved.unwrap_or(resident));
         }
         match has_vec0 {
             Some(_) => self.update_vec0(),
@@ -75,7 +76,7 @@ impl SqliteVecStore {
             .read(|reader| resident::update(None, reader, reading.state, self.dimension()))?;
         drop(reading);
         let saved = self.save(&fresh)?;
-        self.hold_resident(saved);
+        self.hold_resident(saved.unwrap_or_else(|| Arc::new(fresh)));
         self.rebuild_vec0()
     }
 

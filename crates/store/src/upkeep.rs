@@ -110,7 +110,7 @@ impl SqliteVecStore {
         }
         if self.options().access.may_write() && resident.is_worth_saving() {
             // A disk that is full costs the file, which is no more than speed.
-            if let Ok(saved) = self.save(&resident) {
+            if let Ok(Some(saved)) = self.save(&resident) {
                 return Ok(saved);
             }
         }
@@ -126,15 +126,14 @@ impl SqliteVecStore {
         }
     }
 
-    /// Writes the `.vec` file and maps it.
-    pub(crate) fn save(&self, resident: &Resident) -> Result<Arc<Resident>, StoreError> {
-        let (path, identity) = (self.vec_path(), self.identity());
-        resident::save(resident, identity, &self.vec_file())?;
-        let loaded =
-            resident::load(&path, identity).filter(|loaded| loaded.state == resident.state);
-        loaded
-            .map(Arc::new)
-            .ok_or_else(|| StoreError::corrupted(&path, "it is not what was just written"))
+    /// Writes the `.vec` file and maps it. `None` when another process, which may be at another
+    /// state, has put its own there meanwhile.
+    pub(crate) fn save(&self, resident: &Resident) -> Result<Option<Arc<Resident>>, StoreError> {
+        let file = self.vec_file();
+        resident::save(resident, self.identity(), &file)?;
+        let loaded = resident::load(file.path(), self.identity());
+        let ours = loaded.filter(|loaded| loaded.state == resident.state);
+        Ok(ours.map(Arc::new))
     }
 
     pub(crate) fn hold_resident(&self, resident: Arc<Resident>) {
