@@ -32,7 +32,10 @@ fn main() {
         };
         return ask(Path::new(path), asker, search);
     }
-    let numbers: Vec<usize> = arguments.iter().filter_map(|one| one.parse().ok()).collect();
+    let numbers: Vec<usize> = arguments
+        .iter()
+        .filter_map(|one| one.parse().ok())
+        .collect();
     let get = |at: usize, default| numbers.get(at).copied().unwrap_or(default);
     let (chunks, in_one, rounds) = (get(0, 100_000), get(1, 10), get(2, 5));
     let folder = tempfile::tempdir().unwrap();
@@ -61,7 +64,7 @@ fn main() {
     index.prepare().unwrap();
     println!("prepare: postings {:8.0} ms", ms(start.elapsed()));
     let stats = index.store().stats().unwrap();
-    let size = |bytes: u64| bytes as f64 / (1 << 20) as f64;
+    let size = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     println!(
         "database {:.0} MiB, .vec {:.0} MiB, postings {:.0} MiB",
         size(stats.database_bytes + stats.log_bytes),
@@ -113,9 +116,17 @@ fn ask(path: &Path, asker: &str, search: &str) {
     let seen = index.store().snapshot(&asker).unwrap().view().len();
     let viewed = start.elapsed();
     let run = || match search {
-        "sparse" => index.search_sparse(&asker, QUESTION, 10).unwrap().hits.len(),
+        "sparse" => index
+            .search_sparse(&asker, QUESTION, 10)
+            .unwrap()
+            .hits
+            .len(),
         "dense" => index.search_dense(&asker, QUESTION, 10).unwrap().hits.len(),
-        "hybrid" => index.search_hybrid(&asker, QUESTION, 10).unwrap().hits.len(),
+        "hybrid" => index
+            .search_hybrid(&asker, QUESTION, 10)
+            .unwrap()
+            .hits
+            .len(),
         _ => usize::from(index.explain(&asker, QUESTION, 10).is_ok()),
     };
     assert!(seen > 0 && run() > 0);

@@ -242,13 +242,18 @@ fn measure(index: &Bm25Index<u32>, view: &View, queries: &[Query], share: u32) {
                 .unwrap()
         };
         pruned.push(best(&|| {
-            index.searcher(view).unwrap().search(query, &bm25, 10).unwrap()
+            index
+                .searcher(view)
+                .unwrap()
+                .search(query, &bm25, 10)
+                .unwrap()
         }));
         all.push(best(&|| {
             index
                 .searcher(view)
                 .unwrap()
-                .search_exhaustively(query, &bm25, 10).unwrap()
+                .search_exhaustively(query, &bm25, 10)
+                .unwrap()
         }));
     }
     let quantiles = |times: &mut Vec<Duration>| {

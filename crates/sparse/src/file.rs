@@ -193,7 +193,8 @@ fn write<I: NoUninit>(
         owner: origin.owner,
         made_by: made_by.digest(),
     };
-    let layout = Layout::new(&head).ok_or_else(|| io::Error::other("too many rows for one file"))?;
+    let layout =
+        Layout::new(&head).ok_or_else(|| io::Error::other("too many rows for one file"))?;
     out.seek(SeekFrom::Start(layout.body.start as u64))?;
     let sources: Vec<[u32; 5]> = origin.documents.iter().map(record).collect();
     let mut body = Body::new(&mut out);

@@ -14,9 +14,9 @@ use cornu_core::Ranking;
 use self::scan::{Cursor, scan};
 use self::top::Top;
 use crate::error::SparseError;
+use crate::file::Damaged;
 use crate::formula::Bm25;
 use crate::query::Query;
-use crate::file::Damaged;
 use crate::segment::{Postings, Rows, Segment};
 use crate::stats::{SegmentView, ViewStats};
 
@@ -59,12 +59,7 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
     ///
     /// # Errors
     /// [`SparseError::Damaged`], of an index that stands in a file.
-    pub fn search(
-        &self,
-        query: &Query,
-        bm25: &Bm25,
-        k: usize,
-    ) -> Result<Ranking<I>, SparseError> {
+    pub fn search(&self, query: &Query, bm25: &Bm25, k: usize) -> Result<Ranking<I>, SparseError> {
         self.run(query, bm25, k, true)
     }
 

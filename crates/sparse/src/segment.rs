@@ -196,10 +196,9 @@ impl<I> Segment<I> {
 
     pub(crate) fn postings(&self, term: u32) -> Result<Postings<'_>, Damaged> {
         let ends = term as usize..(term as usize).saturating_add(2);
-        let (&[start, end], &[first, last]) = (
-            self.starts.get(ends.clone())?,
-            self.block_starts.get(ends)?,
-        ) else {
+        let (&[start, end], &[first, last]) =
+            (self.starts.get(ends.clone())?, self.block_starts.get(ends)?)
+        else {
             return Err(Damaged);
         };
         let place = |at: u64| usize::try_from(at).map_err(|_| Damaged);

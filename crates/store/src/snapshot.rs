@@ -105,13 +105,12 @@ impl<'s> Reading<'s> {
 
     /// All documents, by ordinal.
     pub(crate) fn versions(&self) -> Result<Vec<DocumentVersion>, StoreError> {
-        let versions = self.read(|reader| reader.versions())?;
         let version = |version: Version| DocumentVersion {
             ordinal: version.ordinal,
             version: half(&version.digest),
             rows: version.vectors,
         };
-        Ok(versions.into_iter().map(version).collect())
+        self.read(|reader| Ok(reader.versions()?.into_iter().map(version).collect()))
     }
 
     /// The terms of the indexed chunks of some documents, by ordinal and then by place.

@@ -27,7 +27,7 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
         .open(&args.database, Access::ReadWrite, terminal)?;
     let summary = write(&index, files, &grants, terminal)?;
     // Now, rather than at the first question.
-    index.store().prepare()?;
+    index.prepare()?;
     summary.show(args, terminal)
 }
 

@@ -118,7 +118,10 @@ fn what_is_brought_up_to_date_is_what_a_fresh_build_writes() {
         let updated = fs::read(postings(&home)).unwrap();
         fs::remove_file(postings(&home)).unwrap();
         home.index.prepare().unwrap();
-        assert!(fs::read(postings(&home)).unwrap() == updated, "round {round}");
+        assert!(
+            fs::read(postings(&home)).unwrap() == updated,
+            "round {round}"
+        );
         assert_eq!(upkeep::doctor(home.index.store()).unwrap(), []);
     }
 }
@@ -145,15 +148,33 @@ fn the_file_is_what_a_process_reads_and_the_doctor_compares_it_with_the_facts() 
     };
     index.apply([forged], index.epoch()).unwrap();
     let who = Principal::public();
-    let honest = said(&opened(&database(&home), Access::ReadOnly), &who, "common words");
+    let honest = said(
+        &opened(&database(&home), Access::ReadOnly),
+        &who,
+        "common words",
+    );
     file.replace(|out| index.write(&origin, out)).unwrap();
-    let lied = said(&opened(&database(&home), Access::ReadOnly), &who, "common words");
+    let lied = said(
+        &opened(&database(&home), Access::ReadOnly),
+        &who,
+        "common words",
+    );
     assert_ne!(honest, lied, "nobody reads the file");
     let found = upkeep::doctor(store).unwrap();
-    assert_eq!(found.iter().map(|one| one.check).collect::<Vec<_>>(), [Check::Postings]);
+    assert_eq!(
+        found.iter().map(|one| one.check).collect::<Vec<_>>(),
+        [Check::Postings]
+    );
     upkeep::rebuild(store).unwrap();
     assert_eq!(upkeep::doctor(store).unwrap(), []);
-    assert_eq!(said(&opened(&database(&home), Access::ReadOnly), &who, "common words"), honest);
+    assert_eq!(
+        said(
+            &opened(&database(&home), Access::ReadOnly),
+            &who,
+            "common words"
+        ),
+        honest
+    );
 }
 
 /// Cut, changed and foreign files: the answers are those of the facts, and a process that may write
@@ -219,14 +240,23 @@ fn the_file_of_another_copy_is_not_believed() {
         right.ingest(&page("right")).unwrap();
     }
     let question = "Which page is common to left and right?";
-    let ask = |path: &Path| said(&opened(path, Access::ReadOnly), &Principal::public(), question);
+    let ask = |path: &Path| {
+        said(
+            &opened(path, Access::ReadOnly),
+            &Principal::public(),
+            question,
+        )
+    };
     let expected = [ask(&here), ask(&copy)];
     assert_ne!(expected[0], expected[1]);
     left.prepare().unwrap();
     right.prepare().unwrap();
     assert_eq!([ask(&here), ask(&copy)], expected);
     let file = |path: &Path| format!("{}.postings", path.display());
-    let (a, b) = (fs::read(file(&here)).unwrap(), fs::read(file(&copy)).unwrap());
+    let (a, b) = (
+        fs::read(file(&here)).unwrap(),
+        fs::read(file(&copy)).unwrap(),
+    );
     fs::write(file(&here), b).unwrap();
     fs::write(file(&copy), a).unwrap();
     assert_eq!([ask(&here), ask(&copy)], expected);

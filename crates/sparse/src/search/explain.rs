@@ -60,11 +60,14 @@ impl<I: Ord + Clone> Searcher<'_, I> {
         bm25: &Bm25,
         id: &I,
     ) -> Result<Option<Explanation>, SparseError> {
-        let place = self.segments().enumerate().find_map(|(at, ((_, rows), view))| {
-            let row = rows.row_of(id)?;
-            let seen = view.visible.contains(row as usize);
-            seen.then_some((at, row, rows.length(row)))
-        });
+        let place = self
+            .segments()
+            .enumerate()
+            .find_map(|(at, ((_, rows), view))| {
+                let row = rows.row_of(id)?;
+                let seen = view.visible.contains(row as usize);
+                seen.then_some((at, row, rows.length(row)))
+            });
         let Some((at, row, length)) = place else {
             return Ok(None);
         };

@@ -74,8 +74,7 @@ impl<'a> Cursor<'a> {
             _ => 0..0,
         };
         let blocks = self.postings.blocks.get(blocks).unwrap_or_default();
-        let bound =
-            |&[most, shortest]: &Block| self.weight * self.saturation.of(most, shortest);
+        let bound = |&[most, shortest]: &Block| self.weight * self.saturation.of(most, shortest);
         self.bound = blocks.iter().map(bound).fold(0.0, f64::max);
     }
 

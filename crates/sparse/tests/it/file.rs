@@ -132,7 +132,9 @@ fn a_builder_takes_no_document_or_row_twice() {
 
     let mut builder = Builder::new(tokenizer());
     builder.push([one(1, 10)]).unwrap();
-    let twice = builder.push([one(2, 10)]).and_then(|()| builder.finish(1).map(drop));
+    let twice = builder
+        .push([one(2, 10)])
+        .and_then(|()| builder.finish(1).map(drop));
     assert_eq!(twice, Err(SparseError::DuplicateRow { document: 2 }));
 }
 

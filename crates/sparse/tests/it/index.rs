@@ -148,7 +148,8 @@ fn statistics_stay_within_their_bound() {
                 index
                     .searcher(&view)
                     .unwrap()
-                    .search(&query, &Bm25::default(), 5).unwrap()
+                    .search(&query, &Bm25::default(), 5)
+                    .unwrap()
             };
             assert_eq!(found(&roomy), found(&none));
             match round {
@@ -190,7 +191,8 @@ fn threads_get_the_same_answers() {
         index
             .searcher(&seen)
             .unwrap()
-            .search(&query, &Bm25::default(), 50).unwrap()
+            .search(&query, &Bm25::default(), 50)
+            .unwrap()
     };
     let found = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(search)).collect();

@@ -85,11 +85,7 @@ pub(crate) fn save(
     artifact.replace(|out| write(resident, identity, out))
 }
 
-fn write(
-    resident: &Resident,
-    identity: Identity,
-    out: &mut BufWriter<File>,
-) -> io::Result<()> {
+fn write(resident: &Resident, identity: Identity, out: &mut BufWriter<File>) -> io::Result<()> {
     let damaged = |_| io::Error::other("the vectors that were to be copied are damaged");
     let rows = resident.live();
     let documents = resident.places.len();
