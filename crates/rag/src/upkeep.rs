@@ -34,7 +34,7 @@ use crate::postings;
 /// ```
 pub fn prepare(store: &SqliteVecStore) -> Result<(), RagError> {
     store.prepare()?;
-    postings::prepare(store)
+    postings::prepare(store).map(drop)
 }
 
 /// Writes all artifacts anew from the facts.
@@ -70,7 +70,10 @@ impl LiveRagIndex {
     /// # Errors
     /// As there.
     pub fn prepare(&self) -> Result<(), RagError> {
-        prepare(&self.store)?;
-        Ok(self.postings.reopen()?)
+        self.store.prepare()?;
+        if postings::prepare(&self.store)? {
+            self.postings.reopen()?;
+        }
+        Ok(())
     }
 }

@@ -34,15 +34,16 @@ pub(super) fn open(
     Bm25Index::open(file.map()?, tokenizer.clone(), owner)
 }
 
-/// Brings the file up to date where that is worth it. O(documents) when little has changed.
-pub(crate) fn prepare(store: &SqliteVecStore) -> Result<(), RagError> {
+/// Brings the file up to date where that is worth it, and says whether it was. O(documents) when
+/// little has changed.
+pub(crate) fn prepare(store: &SqliteVecStore) -> Result<bool, RagError> {
     let facts = store.facts()?;
     let found = open(&of(store), &tokenizer(store), &store.owner());
     let Some((index, origin)) = found else {
-        return rebuild_from(store, &facts);
+        return rebuild_from(store, &facts).map(|()| true);
     };
     if origin.state == facts.state() {
-        return Ok(());
+        return Ok(false);
     }
     let versions = facts.versions()?;
     let change = Comparison::new(&origin.documents, &versions);
@@ -54,13 +55,14 @@ pub(crate) fn prepare(store: &SqliteVecStore) -> Result<(), RagError> {
     let much_is_missing = rows(&change.missing) * ONE_IN > all;
     let much_is_stale = change.stale.len() * 4 > origin.documents.len() as u64;
     if !much_is_missing && !much_is_stale {
-        return Ok(());
+        return Ok(false);
     }
-    match write(store, &facts, Some((index, &change)), &versions) {
+    let written = match write(store, &facts, Some((index, &change)), &versions) {
         // What was to be copied is damaged, which the facts are not.
         Err(_) if of(store).is_writable() => rebuild_from(store, &facts),
         result => result,
-    }
+    };
+    written.map(|()| true)
 }
 
 /// Writes the file from the facts alone.
