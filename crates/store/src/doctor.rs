@@ -35,8 +35,8 @@ pub enum Check {
     Integrity,
     /// Every row refers to one that is there.
     ForeignKeys,
-    /// Every indexed chunk has a vector, parents have none, every chunk has its text, and the
-    /// numbers beside a document are those of its rows.
+    /// Every indexed chunk has a vector, parents have none, every chunk has its text and is found
+    /// by its id, and the numbers beside a document are those of its rows.
     Counts,
     /// The facts of every document hash to its digest: ids, texts, spans, grants, vectors, terms.
     /// Norms, dimensions and text seals are checked on the way.
@@ -211,6 +211,17 @@ fn counts(
         (
             "chunks without a text",
             "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM chunk_texts)",
+        ),
+        (
+            "chunks that are not found by their id",
+            "SELECT count(*) FROM chunks AS c
+             WHERE NOT EXISTS (SELECT 1 FROM new_chunk_ids AS n WHERE n.chunk = c.chunk AND n.id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM chunk_ids AS n WHERE n.chunk = c.chunk AND n.id = c.id)",
+        ),
+        (
+            "ids of chunks that are not there",
+            "SELECT abs((SELECT count(*) FROM new_chunk_ids) + (SELECT count(*) FROM chunk_ids)
+               - (SELECT count(*) FROM chunks))",
         ),
         (
             "documents with another number of vectors than is written beside them",
