@@ -15,6 +15,7 @@ fn search(texts: &[&str], question: &str, k: usize) -> Ranking<u32> {
         .searcher(&view)
         .unwrap()
         .search(&query, &Bm25::default(), k)
+        .unwrap()
 }
 
 fn ids(ranking: &Ranking<u32>) -> Vec<u32> {
@@ -106,7 +107,7 @@ fn tk_10_a_query_of_stop_words_finds_something_but_not_everything() {
     let searcher = index.searcher(&view).unwrap();
     for (at, question) in texts.iter().take(4).zip(0..).map(|(text, at)| (at, *text)) {
         let query = Query::new(&tokenizer, question);
-        let found = searcher.search(&query, &Bm25::default(), 10);
+        let found = searcher.search(&query, &Bm25::default(), 10).unwrap();
         assert_eq!(found.ids().next(), Some(&at), "{question}");
         assert!(found.len() < texts.len(), "{question}");
     }
@@ -127,6 +128,7 @@ fn tk_12_a_term_in_every_document_still_counts() {
         .searcher(&view)
         .unwrap()
         .explain(&query, &Bm25::default(), &0)
+        .unwrap()
         .unwrap();
     assert_eq!(why.terms[0].frequency, 3);
     assert!((why.terms[0].idf - 0.133_531_392_624_522_62).abs() < 1e-15);
@@ -143,7 +145,11 @@ fn tk_12_a_term_in_every_document_still_counts() {
         Variant::Bm25Plus,
     ] {
         let bm25 = Bm25::new(variant, 1.2, 0.75).unwrap();
-        let found = index.searcher(&view).unwrap().search(&query, &bm25, 10);
+        let found = index
+            .searcher(&view)
+            .unwrap()
+            .search(&query, &bm25, 10)
+            .unwrap();
         assert_eq!(found.len(), 3, "{variant:?}");
         assert!(found.iter().all(|hit| hit.score >= 0.0 && hit.id < 3));
     }
@@ -170,7 +176,10 @@ fn tk_15_empty_documents_are_in_no_statistic() {
     let searcher = index.searcher(&view).unwrap();
     assert_eq!((searcher.rows(), searcher.average_length()), (0, 0.0));
     let query = Query::new(&tokenizer, "猫");
-    let why = searcher.explain(&query, &Bm25::default(), &0).unwrap();
+    let why = searcher
+        .explain(&query, &Bm25::default(), &0)
+        .unwrap()
+        .unwrap();
     assert_eq!((why.score, why.length), (0.0, 0));
 }
 
