@@ -192,7 +192,8 @@ impl Table for Fusion {
             "Three queries are an illustration; the printed ones ran on another corpus, another \
              embedder and another BM25."
                 .to_owned(),
-            "30 to 37 questions a type resolve only differences of a fifth and more.".to_owned(),
+            "A type has few questions: the column `resolvable` says what they cannot show."
+                .to_owned(),
             "Documents and questions are by the same authors.".to_owned(),
         ]
     }

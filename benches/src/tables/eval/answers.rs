@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result};
 use cornu::{Answer, Threshold};
 use cornu_core::ChunkId;
-use cornu_eval::evidence::Row;
+use cornu_eval::evidence::{Measure, Row};
 use cornu_eval::questions::{Question, Ranks};
 use cornu_text::Tokenizer;
 
@@ -43,7 +43,7 @@ pub(super) fn rows(set: &Set<'_>, dataset: &str, questions: &[&Question]) -> Res
         };
         judge(&mut teaching, &set.teaching, question, &reply)?;
     }
-    rows.push(paired::row(dataset, "teaching", &teaching, set.seed)?);
+    rows.push(row(dataset, "teaching", &teaching, set.seed)?);
     for (system, fitted) in [("live-strict", &set.strict), ("live-lenient", &set.lenient)] {
         let mut samples = Samples::new();
         for question in questions {
@@ -52,9 +52,23 @@ pub(super) fn rows(set: &Set<'_>, dataset: &str, questions: &[&Question]) -> Res
             let reply = ask(&set.live, &question.question, &fitted.threshold)?;
             judge(&mut samples, &set.live, question, &reply)?;
         }
-        rows.push(paired::row(dataset, system, &samples, set.seed)?);
+        rows.push(row(dataset, system, &samples, set.seed)?);
     }
     Ok(rows)
+}
+
+/// With the number of questions of either kind.
+fn row(dataset: &str, system: &str, samples: &Samples, seed: u64) -> Result<Row> {
+    let mut row = paired::row(dataset, system, samples, seed)?;
+    for (name, of) in [
+        ("answerable", "refused_answerable"),
+        ("unanswerable", "refused_unanswerable"),
+    ] {
+        let n = samples.get(of).map_or(0, Vec::len) as u64;
+        let count = Measure::exact(n as f64, "count", n);
+        row.metrics.insert(name.to_owned(), count);
+    }
+    Ok(row)
 }
 
 fn ask(live: &Live, question: &str, threshold: &Threshold) -> Result<Reply> {

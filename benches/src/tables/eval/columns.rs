@@ -10,9 +10,8 @@ pub(super) fn sections() -> Vec<Section> {
     vec![
         Section {
             title: "Answers and refusals",
-            about: "`questions-20` is the course's setting, 17 answerable and 3 unanswerable \
-                    questions; `questions-ext` are the 161 answerable and 50 unanswerable test \
-                    questions. Recall is of retrieval, before any refusal. `live-strict` has the \
+            about: "`questions-20` is the course's setting, `questions-ext` the test questions of that file. \
+                    Recall is of retrieval, before any refusal. `live-strict` has the \
                     threshold at which one question in ten without an answer should be answered, \
                     `live-lenient` the one at which one in ten with an answer should be refused. \
                     *Citations with evidence* is the share of an answer's citations whose chunk \
@@ -31,6 +30,8 @@ pub(super) fn sections() -> Vec<Section> {
                 rate("of these near misses", "refused_near_miss"),
                 rate("refused, answerable", "refused_answerable"),
                 rate("unsupported", "unsupported").with_printed(),
+                Column::new("answerable", "answerable", Format::Integer),
+                Column::new("unanswerable", "unanswerable", Format::Integer),
             ]),
         },
         Section {
