@@ -20,8 +20,10 @@ pub enum Kind {
     Quoted,
     /// True: the reference answer, in other words than the source's.
     Reworded,
-    /// A number of a quoted claim is another.
+    /// A number of a quoted claim is another, which the source does not hold.
     Number,
+    /// A number of a quoted claim is another that the source holds elsewhere.
+    NumberOfSource,
     /// A name, code or identifier of a quoted claim is one of another document.
     Name,
     /// The longest other word of a quoted claim is one of another document.
@@ -40,10 +42,11 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, the true ones first.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Quoted,
         Self::Reworded,
         Self::Number,
+        Self::NumberOfSource,
         Self::Name,
         Self::Word,
         Self::WrongSource,
@@ -60,6 +63,7 @@ impl Kind {
             Self::Quoted => "true-quoted",
             Self::Reworded => "true-reworded",
             Self::Number => "number",
+            Self::NumberOfSource => "number-of-source",
             Self::Name => "name",
             Self::Word => "word",
             Self::WrongSource => "wrong-source",
@@ -137,6 +141,7 @@ pub fn plant(bases: &[Base], at: usize, kind: Kind) -> Option<Answer> {
         _ if base.quoted.is_empty() => return None,
         Kind::Quoted => (base.quoted.clone(), "1"),
         Kind::Number => (other_number(&base.quoted, &base.source)?, "1"),
+        Kind::NumberOfSource => (number_of(&base.quoted, &base.source)?, "1"),
         Kind::Name => {
             let range = names(&base.quoted).into_iter().next()?;
             let found = others().find_map(|other| {
@@ -244,11 +249,7 @@ fn replaced(text: &str, range: Range<usize>, by: &str) -> String {
 
 /// The longest run of digits counted up until the source does not hold it.
 fn other_number(claim: &str, source: &str) -> Option<String> {
-    let digit = |c: char| c.is_ascii_digit();
-    let range = runs(claim, digit)
-        .into_iter()
-        .rev()
-        .max_by_key(ExactSizeIterator::len)?;
+    let range = longest_number(claim)?;
     let written = claim.get(range.clone())?;
     let value: u64 = written.parse().ok()?;
     let width = written.len();
@@ -256,6 +257,22 @@ fn other_number(claim: &str, source: &str) -> Option<String> {
         .map(|step| format!("{:0width$}", value.saturating_add(step)))
         .find(|other| is_absent(other, source))?;
     Some(replaced(claim, range, &other))
+}
+
+/// The longest run of digits replaced by the first of the source that the claim does not hold.
+fn number_of(claim: &str, source: &str) -> Option<String> {
+    let range = longest_number(claim)?;
+    let numbers = runs(source, |c| c.is_ascii_digit()).into_iter();
+    let other = numbers
+        .filter_map(|range| source.get(range))
+        .find(|other| is_absent(other, claim))?;
+    Some(replaced(claim, range, other))
+}
+
+/// The first of the longest.
+fn longest_number(claim: &str) -> Option<Range<usize>> {
+    let numbers = runs(claim, |c| c.is_ascii_digit()).into_iter();
+    numbers.rev().max_by_key(ExactSizeIterator::len)
 }
 
 /// Words in Latin letters that look like names, codes or identifiers, each place once.
@@ -410,6 +427,11 @@ mod tests {
                 true,
             ),
             // What the checker does not see.
+            (
+                Kind::NumberOfSource,
+                "The cluster Heron has 65 GPUs and runs NCCL [1]. ",
+                false,
+            ),
             (
                 Kind::Word,
                 "The gigabytes Heron has 64 GPUs and runs NCCL [1]. ",

@@ -83,10 +83,12 @@ pub(super) fn sections() -> Vec<Section> {
         Section {
             title: "Claims of a chat answer",
             about: "Where a model writes the answer, `cornu::claims` checks each sentence against \
-                    what it cites. Each row is a kind of claim, planted in the midst of two true \
-                    ones; *flagged* should be 0 for the true kinds and 1 for all others. The check \
-                    goes by words: it does not see a negation, or right words put together \
-                    wrongly, and these rows say so.",
+                    what it cites. Each row is a kind of claim in the midst of two true ones; \
+                    *flagged* should be 0 for the two true kinds and 1 for all others. The check \
+                    goes by words, so a number or a name that the source lacks is caught by \
+                    construction; what a model does with words that the source has is not: a \
+                    negation, names that changed places, a number from the next line. These rows \
+                    say so. `word` is one other word in a sentence that is true otherwise.",
             datasets: &["claims"],
             spec: TableSpec::new([
                 Column::new("flagged", "flagged", Format::Percent(1)).with_interval(),
