@@ -32,15 +32,23 @@ pub(super) fn rows(bench: &Bench<'_>, set: &Set<'_>, name: &str) -> Result<Vec<R
             .iter()
             .map(|system| Row::gated(name, *system, &reason))
             .collect()),
-        Found::Set(public) => measure(bench, set, name, &public),
+        Found::Set(public) => {
+            let documents: Vec<&Document> = public.passages.iter().collect();
+            let chunker = strategy(SENTENCE, &set.model.counter)?;
+            let live = Live::build(&documents, chunker, Arc::clone(&set.model.provider))?;
+            let routes = [set.route(), Route::Dense, Route::Sparse, Route::Rrf];
+            measure(name, &public, &live, routes, bench.seed)
+        }
     }
 }
 
-fn measure(bench: &Bench<'_>, set: &Set<'_>, name: &str, public: &PublicSet) -> Result<Vec<Row>> {
-    let documents: Vec<&Document> = public.passages.iter().collect();
-    let chunker = strategy(SENTENCE, &set.model.counter)?;
-    let live = Live::build(&documents, chunker, Arc::clone(&set.model.provider))?;
-    let routes = [set.route(), Route::Dense, Route::Sparse, Route::Rrf];
+fn measure(
+    name: &str,
+    public: &PublicSet,
+    live: &Live,
+    routes: [Route; 4],
+    seed: u64,
+) -> Result<Vec<Row>> {
     let mut runs = vec![Run::new(); routes.len()];
     for query in &public.queries {
         let found = live.ask(&query.text)?;
@@ -63,7 +71,7 @@ fn measure(bench: &Bench<'_>, set: &Set<'_>, name: &str, public: &PublicSet) -> 
             let values = evaluation.values(metric).context("a metric asked for")?;
             samples.insert(metric_name, values);
         }
-        let mut row = paired::row(name, system, &samples, bench.seed)?;
+        let mut row = paired::row(name, system, &samples, seed)?;
         let scored = evaluation.counts().scored;
         for (what, count) in [
             ("questions", scored),
@@ -76,6 +84,56 @@ fn measure(bench: &Bench<'_>, set: &Set<'_>, name: &str, public: &PublicSet) -> 
         rows.push(row);
         all.push(samples);
     }
-    paired::compare(&mut rows, &all, 0, "recall@5", bench.seed)?;
+    paired::compare(&mut rows, &all, 0, "recall@5", seed)?;
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use cornu::{HashEmbeddingProvider, RagOptions};
+    use cornu_core::{Acl, DocId};
+    use cornu_eval::beir::queries_from;
+    use cornu_eval::metrics::Qrels;
+
+    use super::*;
+
+    #[test]
+    fn a_passage_counts_once_however_it_was_cut() {
+        let long = "The horn is curved and hollow. ".repeat(120);
+        let texts = [
+            ("1", format!("# Horn\n\n{long}\n")),
+            ("2", "# Bridge\n\nA bridge spans the river.\n".to_owned()),
+            ("3", "# Rain\n\nRain falls on the river.\n".to_owned()),
+        ];
+        let passages: Vec<Document> = texts
+            .into_iter()
+            .map(|(id, text)| Document::new(DocId::new(id).unwrap(), text, Acl::public()))
+            .collect();
+        let mut qrels = Qrels::new();
+        for (query, passage) in [("a", "1"), ("a", "2"), ("b", "3")] {
+            qrels.insert(query, passage.to_owned(), 1);
+        }
+        let lines = "{\"_id\": \"a\", \"text\": \"the curved horn and the bridge\"}\n\
+                     {\"_id\": \"b\", \"text\": \"where rain falls\"}\n";
+        let queries = queries_from(lines.as_bytes(), "queries.jsonl");
+        let public = PublicSet {
+            passages,
+            queries: queries.collect::<Result<_, _>>().unwrap(),
+            qrels,
+        };
+        let documents: Vec<&Document> = public.passages.iter().collect();
+        let provider = Arc::new(HashEmbeddingProvider::default());
+        let live = Live::build(&documents, RagOptions::default().chunker, provider).unwrap();
+        let chunks_of_horn = live.chunks.values().filter(|c| c.doc.as_str() == "1");
+        assert!(chunks_of_horn.count() > 2);
+        let routes = [Route::Rrf, Route::Dense, Route::Sparse, Route::Rrf];
+        let rows = measure("set", &public, &live, routes, 1).unwrap();
+        for row in &rows {
+            // Without the collapse the chunks of the long passage would fill the first two places.
+            assert_eq!(row.metrics["recall@2"].value, 1.0, "{}", row.system);
+            assert_eq!(row.metrics["questions"].value, 2.0);
+            assert_eq!(row.metrics["passages"].value, 3.0);
+        }
+        assert_eq!(rows[3].metrics["difference"].value, 0.0);
+    }
 }
