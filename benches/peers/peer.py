@@ -1,6 +1,8 @@
 """The Python peers, one line of JSON in and one out: started by the programs `bm25` and `knn`.
 
-    pip install bm25s==0.3.16 faiss-cpu==1.15.1 sqlite-vec==0.1.9 numpy
+    pip install bm25s==0.3.16 faiss-cpu==1.15.1 sqlite-vec==0.1.9 apsw numpy
+
+apsw, because the sqlite3 module of many Pythons loads no extensions.
 """
 
 import json
@@ -67,19 +69,18 @@ class Knn:
         self.flat.add(self.vectors)
 
     def vec0(self):
-        import sqlite3
-
+        import apsw
         import sqlite_vec
 
-        db = sqlite3.connect(":memory:")
+        db = apsw.Connection(":memory:")
         db.enable_load_extension(True)
-        sqlite_vec.load(db)
+        db.load_extension(sqlite_vec.loadable_path())
         dimension = self.vectors.shape[1]
         db.execute(f"CREATE VIRTUAL TABLE v USING vec0(embedding float[{dimension}])")
-        rows = ((row, vector.tobytes()) for row, vector in enumerate(self.vectors))
-        db.executemany("INSERT INTO v (rowid, embedding) VALUES (?, ?)", rows)
         db.execute("CREATE TABLE visible (id INTEGER PRIMARY KEY)")
-        db.commit()
+        rows = ((row, vector.tobytes()) for row, vector in enumerate(self.vectors))
+        with db:
+            db.executemany("INSERT INTO v (rowid, embedding) VALUES (?, ?)", rows)
         self.db = db
 
     def view(self, request):
@@ -91,9 +92,9 @@ class Knn:
         self.bitmap = np.packbits(seen, bitorder="little")
         selector = faiss.IDSelectorBitmap(self.bitmap)
         self.parameters = None if self.whole else faiss.SearchParameters(sel=selector)
-        self.db.execute("DELETE FROM visible")
-        self.db.executemany("INSERT INTO visible VALUES (?)", ((int(r),) for r in rows[seen]))
-        self.db.commit()
+        with self.db:
+            self.db.execute("DELETE FROM visible")
+            self.db.executemany("INSERT INTO visible VALUES (?)", ((int(r),) for r in rows[seen]))
         return {}
 
     def search(self, request):
