@@ -267,7 +267,7 @@ fn seals(
             found.push(format!("the grant {grant:?}: {error}"));
         }
     }
-    Ok(())
+    crate::tokens::check(reader, found)
 }
 
 fn parents(

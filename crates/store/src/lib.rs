@@ -7,6 +7,7 @@
 //! | [`mod@write`] | [`Batch`]: many documents in one commit |
 //! | [`options`] | [`Options`], [`Access`], [`Route`], [`Durability`] |
 //! | [`terms`] | [`ChunkTerms`]: what a sparse route reads |
+//! | [`tokens`] | [`TokenFacts`]: token vectors, where an index has them |
 //! | [`maintain`] | [`Stats`], and rebuilding and compacting |
 //! | [`doctor`] | [`Finding`]: what does not hold |
 //! | [`error`] | [`StoreError`] |
@@ -67,6 +68,7 @@ pub mod snapshot;
 mod sqlite;
 pub mod store;
 pub mod terms;
+pub mod tokens;
 mod upkeep;
 mod validate;
 mod vec0;
@@ -80,6 +82,7 @@ pub use options::{Access, Durability, Options, Route};
 pub use snapshot::Snapshot;
 pub use store::SqliteVecStore;
 pub use terms::{ChunkTerms, TermCounts};
+pub use tokens::{TokenFacts, TokenStats};
 pub use validate::UNIT_TOLERANCE;
 pub use write::Batch;
 

@@ -15,6 +15,8 @@ mod journey;
 mod leaks;
 mod near_miss;
 mod question_set;
+mod rerankers;
+mod reranking;
 mod suite;
 mod together;
 mod world;

@@ -16,3 +16,4 @@ mod routes;
 mod sample;
 mod seeds;
 mod together;
+mod tokens;
