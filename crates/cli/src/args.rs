@@ -76,6 +76,13 @@ pub(crate) struct IndexArgs {
     /// folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
+    /// Also store the token vectors of this model (a folder or a preset), so that `--rerank maxsim`
+    /// reads them instead of computing them at each question
+    ///
+    /// Some hundred vectors a chunk, in 16 bits: at 384 dimensions about 140 KB for 180 tokens.
+    /// Documents that have not changed stay without.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) tokens: Option<String>,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -98,6 +105,8 @@ pub(crate) struct SearchArgs {
     #[arg(short, default_value = "10")]
     pub(crate) k: NonZeroUsize,
     #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
+    #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
     pub(crate) format: Format,
@@ -119,6 +128,8 @@ pub(crate) struct AskArgs {
     /// `calibrate` [default for the hash embedder: 0.2]
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -143,6 +154,8 @@ pub(crate) struct ExplainArgs {
     /// How many chunks, at most
     #[arg(short, default_value = "10", conflicts_with = "threshold")]
     pub(crate) k: NonZeroUsize,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -174,6 +187,8 @@ pub(crate) struct CalibrateArgs {
     /// Where the threshold is written, for `ask --threshold`
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -270,6 +285,35 @@ pub(crate) struct EmbedderArgs {
     /// sent
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) send: Option<Send>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RerankArgs {
+    /// A second look at the best 50 of the hybrid search; needs a build with the feature `torch`
+    ///
+    /// `cross` puts all of them through a cross-encoder, `cascade` those above the largest drop of
+    /// the first scores (8 to 16), `maxsim` compares token with token. The order of the second look
+    /// counts; `ask` still judges by the similarity.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
+    pub(crate) rerank: Rerank,
+    /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
+    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2), for `maxsim` an
+    /// embedding model [default for maxsim: that of --embedder]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) rerank_model: Option<String>,
+}
+
+/// How to look again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rerank {
+    /// Not at all
+    None,
+    /// All candidates through a cross-encoder
+    Cross,
+    /// Those above the elbow through a cross-encoder
+    Cascade,
+    /// Late interaction
+    Maxsim,
 }
 
 /// What a server may be sent.

@@ -5,6 +5,7 @@
 //! - [`files`]: which files become documents, and under which names
 //! - [`grants`]: who may see a document, and who asks
 //! - [`embedder`]: the model that a name on the command line stands for
+//! - [`reranker`]: the second look that `--rerank` asks for
 //! - [`output`]: the one place that writes to standard output and standard error
 
 mod args;
@@ -13,6 +14,7 @@ mod embedder;
 mod files;
 mod grants;
 mod output;
+mod reranker;
 
 use std::process::ExitCode;
 

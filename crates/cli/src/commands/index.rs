@@ -4,13 +4,14 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use cornu::store::Access;
-use cornu::{DocId, Document, IngestReport, LiveRagIndex};
+use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagOptions};
 use serde::Serialize;
 
 use crate::args::IndexArgs;
 use crate::files::{Failed, Files};
 use crate::grants::Grants;
 use crate::output::{self, Outcome, Terminal};
+use crate::reranker::token_space;
 
 /// As many documents, or bytes of them, are in memory at a time: what the library commits at once.
 const BATCH_DOCUMENTS: usize = 256;
@@ -22,9 +23,13 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     for prefix in grants.unused(files.found.keys()) {
         terminal.note(&format!("no document has the prefix {prefix:?} of the map"));
     }
+    let options = RagOptions {
+        tokens: args.tokens.as_deref().map(token_space).transpose()?,
+        ..RagOptions::default()
+    };
     let index = args
         .embedder
-        .open(&args.database, Access::ReadWrite, terminal)?;
+        .open(&args.database, Access::ReadWrite, terminal, options)?;
     let summary = write(&index, files, &grants, terminal)?;
     // Now, rather than at the first question.
     index.store().prepare()?;

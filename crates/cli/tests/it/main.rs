@@ -7,4 +7,5 @@ mod bert;
 mod indexing;
 mod owner;
 mod program;
+mod reranking;
 mod shell;
