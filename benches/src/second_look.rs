@@ -87,21 +87,29 @@ pub fn quality(strategies: &[Strategy], questions: &[Asked]) -> Result<Vec<Quali
     Ok(all)
 }
 
-/// Seconds of each strategy for each question. Every question goes through all strategies before
-/// the next one comes, each time beginning with another, so that a slow minute of the machine meets
-/// all of them; the first question warms up and is asked again.
+/// Seconds of each strategy for each of its questions, which are the same for all but for what they
+/// hold of the candidates. Every question goes through all strategies before the next one comes,
+/// each time beginning with another, so that a slow minute of the machine meets all of them; the
+/// first question warms up and is asked again.
 ///
 /// # Errors
-/// A reranker that fails.
-pub fn latency(strategies: &[Strategy], questions: &[Asked]) -> Result<Vec<Vec<f64>>> {
-    let mut seconds = vec![Vec::with_capacity(questions.len()); strategies.len()];
-    let rounds = questions.first().into_iter().chain(questions);
-    for (round, asked) in rounds.enumerate() {
-        let candidates = asked.candidates()?;
-        for turn in 0..strategies.len() {
-            let at = (round + turn) % strategies.len();
+/// A reranker that fails; strategies with another number of questions.
+pub fn latency(runs: &[(&Strategy, &[Asked])]) -> Result<Vec<Vec<f64>>> {
+    let count = runs.first().map_or(0, |(_, questions)| questions.len());
+    ensure!(
+        runs.iter().all(|(_, questions)| questions.len() == count),
+        "strategies are timed on the same questions"
+    );
+    let mut seconds = vec![Vec::with_capacity(count); runs.len()];
+    let rounds = (0..count.min(1)).chain(0..count);
+    for (round, question) in rounds.enumerate() {
+        for turn in 0..runs.len() {
+            let at = (round + turn) % runs.len();
+            let (strategy, questions) = runs[at];
+            let asked = &questions[question];
+            let candidates = asked.candidates()?;
             let start = Instant::now();
-            std::hint::black_box(strategies[at].reranker.rerank(&asked.text, &candidates)?);
+            std::hint::black_box(strategy.reranker.rerank(&asked.text, &candidates)?);
             if round > 0 {
                 seconds[at].push(start.elapsed().as_secs_f64());
             }
@@ -127,7 +135,7 @@ pub struct Roles {
 /// No question.
 pub fn quality_rows(
     dataset: &str,
-    strategies: &[Strategy],
+    strategies: &[&Strategy],
     measured: &[Quality],
     roles: Roles,
     seed: u64,
@@ -198,7 +206,9 @@ pub fn add_latency(rows: &mut [Row], seconds: &[Vec<f64>], full: usize) {
         put("p50_ms", 1e3 * quantile(own, 0.50), "ms");
         put("p95_ms", 1e3 * quantile(own, 0.95), "ms");
         put("qps", own.len() as f64 / total(at), "queries_per_s");
-        put("qps_to_full", total(full) / total(at), "times");
+        if total(full) > 0.0 {
+            put("qps_to_full", total(full) / total(at), "times");
+        }
     }
 }
 
@@ -337,7 +347,14 @@ mod tests {
         assert_eq!(measured[2].scored, [4.0; 4]);
         // Two texts a question, however many candidates and strategies there are.
         assert_eq!(numbers.1.load(Ordering::Relaxed), 8);
-        let rows = quality_rows("set", &strategies, &measured, ROLES, 1).unwrap();
+        let rows = quality_rows(
+            "set",
+            &strategies.iter().collect::<Vec<_>>(),
+            &measured,
+            ROLES,
+            1,
+        )
+        .unwrap();
         let get = |at: usize, name: &str| rows[at].metrics.get(name).map(|m| m.value);
         assert_eq!(get(0, "top1"), Some(0.25));
         assert_eq!(get(2, "top1_to_first"), Some(0.5));
@@ -348,7 +365,16 @@ mod tests {
         );
         let kept = get(2, "gain_kept").unwrap();
         assert!(kept > 0.5 && kept < 1.0, "{kept}");
-        assert!(quality_rows("set", &strategies, &measured[..1], ROLES, 1).is_err());
+        assert!(
+            quality_rows(
+                "set",
+                &strategies.iter().collect::<Vec<_>>(),
+                &measured[..1],
+                ROLES,
+                1
+            )
+            .is_err()
+        );
     }
 
     #[test]
@@ -357,10 +383,19 @@ mod tests {
             Arc::new(Numbers(Fingerprint::new("n"), AtomicUsize::new(0)));
         let strategies = strategies(&model);
         let questions: Vec<Asked> = [0, 1, 2].map(asked).into_iter().collect();
-        let seconds = latency(&strategies, &questions).unwrap();
+        let runs: Vec<_> = strategies.iter().map(|one| (one, &questions[..])).collect();
+        let seconds = latency(&runs).unwrap();
         assert!(seconds.iter().all(|own| own.len() == 3));
+        assert!(latency(&[runs[0], (&strategies[1], &questions[1..])]).is_err());
         let measured = quality(&strategies, &questions).unwrap();
-        let mut rows = quality_rows("set", &strategies, &measured, ROLES, 1).unwrap();
+        let mut rows = quality_rows(
+            "set",
+            &strategies.iter().collect::<Vec<_>>(),
+            &measured,
+            ROLES,
+            1,
+        )
+        .unwrap();
         let made = [
             vec![0.1, 0.3, 0.2],
             vec![1.0, 1.0, 1.0],
