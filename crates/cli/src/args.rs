@@ -79,8 +79,8 @@ pub(crate) struct IndexArgs {
     /// Also store the token vectors of this model (a folder or a preset), so that `--rerank maxsim`
     /// reads them instead of computing them at each question
     ///
-    /// Some hundred vectors a chunk, in 16 bits: at 384 dimensions about 140 KB for 180 tokens.
-    /// Documents that have not changed stay without.
+    /// One vector a token, in 16 bits: at 384 dimensions about 140 KB for a chunk of 180 tokens.
+    /// Chunks that are in the index already get theirs as well.
     #[arg(long, value_name = "MODEL")]
     pub(crate) tokens: Option<String>,
     #[command(flatten)]

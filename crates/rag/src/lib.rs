@@ -53,6 +53,7 @@ pub mod anchors;
 mod answer;
 mod calibrate;
 pub mod claims;
+mod complete;
 mod error;
 mod evidence;
 mod explain;

@@ -50,8 +50,9 @@ pub struct RagOptions {
     /// How many fused candidates the reranker is given, at least. Default 50.
     pub pool: usize,
     /// With which model token vectors are computed at ingest and stored, for late interaction.
-    /// Default `None`: none are. Documents that are in the index already get theirs when they are
-    /// next written; candidates without have theirs computed when they are reranked.
+    /// Default `None`: none are. Documents that are in the index already get theirs by
+    /// [`complete_tokens`](crate::LiveRagIndex::complete_tokens); candidates without have theirs
+    /// computed when they are reranked.
     pub tokens: Option<TokenSpace>,
     /// The database's options.
     pub store: cornu_store::Options,

@@ -31,6 +31,14 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
         .embedder
         .open(&args.database, Access::ReadWrite, terminal, options)?;
     let summary = write(&index, files, &grants, terminal)?;
+    if args.tokens.is_some() {
+        // For what was in the index before; what was written just now has them.
+        let written = index
+            .complete_tokens(|so_far| terminal.note(&format!("token vectors: {so_far} more")))?;
+        terminal.note(&format!(
+            "{written} chunks that had no token vectors got them"
+        ));
+    }
     // Now, rather than at the first question.
     index.store().prepare()?;
     summary.show(args, terminal)

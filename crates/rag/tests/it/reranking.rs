@@ -247,6 +247,34 @@ fn token_vectors_are_written_at_ingest_and_give_the_scores_of_the_text() {
 }
 
 #[test]
+fn an_index_without_token_vectors_gets_them_later() {
+    let home = Home::holding(&documents());
+    let error = home.index.complete_tokens(|_| {}).unwrap_err();
+    assert!(matches!(error, RagError::Options { .. }), "{error}");
+    let index = reopened(&home, |options| {
+        options.tokens = Some(space());
+        options.reranker = Some(Arc::new(MaxSim::new(space())));
+    });
+    let public = Principal::public();
+    let before = index.search_hybrid(&public, QUESTION, 5).unwrap();
+    let mut told = Vec::new();
+    assert_eq!(
+        index.complete_tokens(|so_far| told.push(so_far)).unwrap(),
+        5
+    );
+    assert_eq!(told, [5]);
+    assert_eq!(
+        index.complete_tokens(|_| {}).unwrap(),
+        0,
+        "nothing is missing any more"
+    );
+    let after = index.search_hybrid(&public, QUESTION, 5).unwrap();
+    assert_eq!(before.hits, after.hits);
+    assert!(step(&after.trace, "rerank").contains("with_stored_tokens = 5"));
+    assert_eq!(index.store().doctor().unwrap(), []);
+}
+
+#[test]
 fn new_grants_take_the_token_vectors_along_and_removal_takes_them_away() {
     let mut with_tokens = options();
     with_tokens.tokens = Some(space());
