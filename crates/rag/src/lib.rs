@@ -2,7 +2,7 @@
 //!
 //! | module or item | what it is |
 //! |---|---|
-//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, three searches, `answer`, `calibrate` |
+//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
 //! | [`Found`], [`Hit`], [`Place`], [`Second`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
@@ -53,6 +53,7 @@ pub mod anchors;
 mod answer;
 mod calibrate;
 pub mod claims;
+mod complete;
 mod error;
 mod evidence;
 mod explain;
@@ -62,6 +63,7 @@ mod interval;
 pub mod markers;
 mod options;
 mod postings;
+mod prune;
 mod search;
 mod second;
 mod threshold;

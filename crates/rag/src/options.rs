@@ -47,11 +47,13 @@ pub struct RagOptions {
     /// somewhere has to be held to [`Disclosure`] by whoever gives it. A threshold of `answer` is
     /// on the cosine similarity with any of them; calibrate it with the one that is used.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// How many fused candidates the reranker is given, at least. Default 50.
+    /// How many fused candidates the reranker is given, at most: what bounds its cost. Where more hits
+    /// are asked for, the others follow in their fused order. Default 50.
     pub pool: usize,
     /// With which model token vectors are computed at ingest and stored, for late interaction.
-    /// Default `None`: none are. Documents that are in the index already get theirs when they are
-    /// next written; candidates without have theirs computed when they are reranked.
+    /// Default `None`: none are. Documents that are in the index already get theirs by
+    /// [`complete_tokens`](crate::LiveRagIndex::complete_tokens); candidates without have theirs
+    /// computed when they are reranked.
     pub tokens: Option<TokenSpace>,
     /// The database's options.
     pub store: cornu_store::Options,

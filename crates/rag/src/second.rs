@@ -64,6 +64,8 @@ pub(crate) struct SecondLook {
     reranked: Reranked,
     /// The reranker, in words.
     by: String,
+    /// Fused candidates behind the pool, which the reranker never saw.
+    rest: Vec<(ChunkId, f64)>,
     /// How many candidates had token vectors in the index, for a reranker that uses them.
     stored: Option<usize>,
 }
@@ -80,8 +82,9 @@ impl LiveRagIndex {
         let Some(reranker) = &self.options.reranker else {
             return Ok(None);
         };
-        let mut chunks: Vec<(Chunk, f64)> = Vec::with_capacity(fused.ranking().len());
-        for hit in fused.ranking() {
+        let pool = self.options.pool;
+        let mut chunks: Vec<(Chunk, f64)> = Vec::with_capacity(pool.min(fused.ranking().len()));
+        for hit in fused.ranking().iter().take(pool) {
             if let Some(chunk) = snapshot.chunk(&hit.id)? {
                 chunks.push((chunk, hit.score));
             }
@@ -99,6 +102,12 @@ impl LiveRagIndex {
         Ok(Some(SecondLook {
             reranked,
             by: reranker.fingerprint().to_string(),
+            rest: fused
+                .ranking()
+                .iter()
+                .skip(pool)
+                .map(|hit| (hit.id, hit.score))
+                .collect(),
             stored: tokens.map(|tokens| tokens.iter().flatten().count()),
         }))
     }
@@ -128,21 +137,27 @@ fn stored_tokens(
 }
 
 impl SecondLook {
-    /// The candidates in their new order, each with its first-stage score.
+    /// The candidates in their new order, each with its first-stage score; behind them those that
+    /// the reranker never saw, as they were.
     pub(crate) fn order(&self) -> impl Iterator<Item = (ChunkId, f64)> + '_ {
-        self.reranked
-            .entries()
-            .iter()
-            .map(|entry| (entry.id, entry.first_score))
+        let entries = self.reranked.entries().iter();
+        let seen = entries.map(|entry| (entry.id, entry.first_score));
+        seen.chain(self.rest.iter().copied())
     }
 
     pub(crate) fn of(&self, id: &ChunkId) -> Option<Second> {
-        let entry = self
-            .reranked
-            .entries()
-            .iter()
-            .find(|entry| entry.id == *id)?;
-        Some(Second::of(entry))
+        let entries = self.reranked.entries();
+        if let Some(entry) = entries.iter().find(|entry| entry.id == *id) {
+            return Some(Second::of(entry));
+        }
+        let behind = self.rest.iter().position(|(other, _)| other == id)?;
+        Some(Second {
+            first_rank: entries.len() + behind + 1,
+            score: None,
+            scale: None,
+            probability: None,
+            unscored: Some("behind the pool"),
+        })
     }
 
     /// What was done, and for each candidate its first rank and its score or why it has none. What
@@ -151,7 +166,8 @@ impl SecondLook {
         let report = self.reranked.report();
         let step = trace.step("rerank");
         step.note("by", self.by.as_str())
-            .note("retrieved", self.reranked.entries().len())
+            .note("retrieved", self.reranked.entries().len() + self.rest.len())
+            .note("pool", self.reranked.entries().len())
             .note("sent", report.sent)
             .note("scored", report.scored);
         if let Some(stored) = self.stored {

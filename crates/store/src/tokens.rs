@@ -123,7 +123,76 @@ impl SqliteVecStore {
     }
 }
 
+impl SqliteVecStore {
+    /// Indexed chunks that have no token vectors of a space, with what is embedded of them: at most
+    /// `limit`, behind chunk `after`, in order of id. For the owner: it tells about all documents.
+    /// Reads the table's index.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn chunks_without_tokens(
+        &self,
+        space: &[u8; 32],
+        after: Option<&ChunkId>,
+        limit: usize,
+    ) -> Result<Vec<(ChunkId, String)>, StoreError> {
+        Reading::begin(self)?.read(|reader| {
+            // Without the table no chunk has any.
+            let held = match has_table(reader)? {
+                true => "NOT EXISTS (SELECT 1 FROM token_vectors AS v WHERE v.id = c.id AND v.space = ?1)",
+                false => "?1 IS NOT NULL",
+            };
+            let sql = format!(
+                "SELECT c.chunk, coalesce(t.index_text, t.text) FROM chunks AS c
+                 JOIN chunk_texts AS t ON t.id = c.id
+                 WHERE c.indexed = 1 AND c.chunk > ?2 AND {held} ORDER BY c.chunk LIMIT ?3"
+            );
+            let after: &[u8] = after.map_or(&[], |id| id.as_bytes());
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut found = Vec::new();
+            reader.each(&sql, params![space, after, limit], |row| {
+                found.push((ChunkId::from_bytes(row.get(0)?), row.get(1)?));
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+}
+
 impl Batch<'_> {
+    /// Gives chunks that are there their token vectors, in place of those they had; gives how many
+    /// were there. A chunk's id tells its contents, so what was computed for an id fits it whenever
+    /// it is written.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn put_token_vectors(
+        &mut self,
+        space: &[u8; 32],
+        rows: &[(ChunkId, Vec<u8>)],
+    ) -> Result<usize, StoreError> {
+        let written = self.in_savepoint(|batch| {
+            batch.run(TABLE, [])?;
+            let mut written = 0;
+            for (chunk, row) in rows {
+                written += batch.run(
+                    "INSERT INTO token_vectors (id, space, tokens, seal)
+                     SELECT id, ?2, ?3, ?4 FROM chunks WHERE chunk = ?1 AND indexed = 1
+                     ON CONFLICT (id) DO UPDATE SET space = ?2, tokens = ?3, seal = ?4",
+                    params![
+                        chunk.as_bytes(),
+                        space,
+                        row,
+                        digest::token_seal(chunk, space, row)
+                    ],
+                )?;
+            }
+            Ok(written)
+        })?;
+        self.note_change(written > 0);
+        Ok(written)
+    }
+
     /// As [`upsert_with_terms`](Self::upsert_with_terms), with the token vectors of each indexed
     /// chunk, all in one savepoint.
     ///

@@ -114,7 +114,11 @@ impl<'c> Batch<'c> {
         })
     }
 
-    fn in_savepoint<T>(
+    pub(crate) fn note_change(&mut self, changed: bool) {
+        self.changed |= changed;
+    }
+
+    pub(crate) fn in_savepoint<T>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{Result, ensure};
 use cornu::Hit;
+use cornu::chunk::html;
 use cornu::store::Access;
 
 use super::{note_grants, short};
@@ -58,7 +59,7 @@ fn text(hits: &[Hit]) -> String {
             };
             let _ = writeln!(out, "   reranked from {}: {said}", second.first_rank);
         }
-        for line in hit.chunk.text.trim_end().lines() {
+        for line in html::shown(&hit.chunk, &hit.chunk.text).trim_end().lines() {
             let _ = writeln!(out, "   {line}");
         }
     }

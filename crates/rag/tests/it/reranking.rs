@@ -108,6 +108,29 @@ fn the_trace_has_every_candidate_with_its_first_rank_and_its_score_or_why_it_has
 }
 
 #[test]
+fn the_pool_bounds_what_a_reranker_costs_however_many_hits_are_asked_for() {
+    let home = Home::holding(&documents());
+    let public = Principal::public();
+    let plain = home.index.search_hybrid(&public, QUESTION, 5).unwrap();
+    let index = reopened(&home, |options| {
+        options.reranker = Some(counting("step"));
+        options.pool = 2;
+    });
+    let found = index.search_hybrid(&public, QUESTION, 5).unwrap();
+    let noted = step(&found.trace, "rerank");
+    for part in ["retrieved = 5", "pool = 2", "sent = 2"] {
+        assert!(noted.contains(part), "{part:?} is not in {noted}");
+    }
+    // Behind the pool everything is as it was.
+    assert_eq!(names(&found)[2..], names(&plain)[2..]);
+    let last = found.hits[4].second.as_ref().unwrap();
+    assert_eq!(
+        (last.first_rank, last.unscored),
+        (5, Some("behind the pool"))
+    );
+}
+
+#[test]
 fn absent_gold_chunk_is_not_brought_back_and_the_trace_says_so() {
     let mut without = documents();
     let gold = without.remove(3);
@@ -244,6 +267,34 @@ fn token_vectors_are_written_at_ingest_and_give_the_scores_of_the_text() {
     let index = with(&stored, Arc::new(MaxSim::new(other)));
     let found = index.search_hybrid(&public, "gradient step", 5).unwrap();
     assert!(step(&found.trace, "rerank").contains("with_stored_tokens = 0"));
+}
+
+#[test]
+fn an_index_without_token_vectors_gets_them_later() {
+    let home = Home::holding(&documents());
+    let error = home.index.complete_tokens(|_| {}).unwrap_err();
+    assert!(matches!(error, RagError::Options { .. }), "{error}");
+    let index = reopened(&home, |options| {
+        options.tokens = Some(space());
+        options.reranker = Some(Arc::new(MaxSim::new(space())));
+    });
+    let public = Principal::public();
+    let before = index.search_hybrid(&public, QUESTION, 5).unwrap();
+    let mut told = Vec::new();
+    assert_eq!(
+        index.complete_tokens(|so_far| told.push(so_far)).unwrap(),
+        5
+    );
+    assert_eq!(told, [5]);
+    assert_eq!(
+        index.complete_tokens(|_| {}).unwrap(),
+        0,
+        "nothing is missing any more"
+    );
+    let after = index.search_hybrid(&public, QUESTION, 5).unwrap();
+    assert_eq!(before.hits, after.hits);
+    assert!(step(&after.trace, "rerank").contains("with_stored_tokens = 5"));
+    assert_eq!(index.store().doctor().unwrap(), []);
 }
 
 #[test]

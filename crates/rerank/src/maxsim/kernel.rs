@@ -221,3 +221,52 @@ fn product<S: Simd, const P: usize, const R: usize, const T: usize>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+    use crate::maxsim::Precision;
+
+    /// Rows of all sizes around a block, numbers without a pattern.
+    fn rows(count: usize, seed: usize) -> Array2<f32> {
+        Array2::from_shape_fn((count, 37), |(i, j)| {
+            ((i * 7919 + j * 104_729 + seed * 1_299_709) % 2003) as f32 / 2003.0 - 0.5
+        })
+    }
+
+    /// What this processor chooses is one width of registers; the others have to give the same bits
+    /// where they fuse a product and its addition, and nearly the same where they do not.
+    #[test]
+    fn registers_of_every_width_give_the_same_bits() {
+        for tokens in [1, 15, 16, 17, 33, 50] {
+            let query = QueryTokens::new(rows(tokens, 1).view()).unwrap();
+            for precision in [Precision::F32, Precision::F16, Precision::Int8] {
+                let documents: Vec<TokenMatrix> = (0..30)
+                    .map(|count| {
+                        TokenMatrix::new(rows(count, 2 + count).view(), precision).unwrap()
+                    })
+                    .collect();
+                let documents: Vec<&TokenMatrix> = documents.iter().collect();
+                let work = || Work {
+                    query: &query,
+                    documents: &documents,
+                };
+                let chosen = Arch::new().dispatch(work());
+                let plain = Arch::Scalar.dispatch(work());
+                for (chosen, plain) in chosen.iter().zip(&plain) {
+                    let (Some(chosen), Some(plain)) = (chosen, plain) else {
+                        assert_eq!(chosen, plain);
+                        continue;
+                    };
+                    assert!((chosen.sum - plain.sum).abs() < 1e-5 * tokens as f64);
+                }
+                #[cfg(target_arch = "x86_64")]
+                if let Some(v3) = pulp::x86::V3::try_new() {
+                    assert_eq!(Simd::vectorize(v3, work()), chosen, "8 lanes");
+                }
+            }
+        }
+    }
+}

@@ -102,6 +102,52 @@ fn an_index_without_them_has_no_table_of_them() {
 }
 
 #[test]
+fn what_an_index_lacks_is_listed_and_can_be_added() {
+    let home = Home::new(2, Route::Facts);
+    let facts = document("a.md", &["hr"], &[&[1.0, 0.0], &[0.0, 1.0], &[0.6, 0.8]]);
+    home.upsert(&facts).unwrap();
+    let mut expected = ids(&facts);
+    expected.sort_unstable();
+    let missing = |after: Option<&ChunkId>, limit| {
+        let found = home.chunks_without_tokens(&SPACE, after, limit).unwrap();
+        found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    assert_eq!(missing(None, 9), expected);
+    assert_eq!(missing(Some(&expected[0]), 1), expected[1..2]);
+    let text = &home.chunks_without_tokens(&SPACE, None, 1).unwrap()[0].1;
+    let first = facts
+        .chunks
+        .iter()
+        .find(|chunk| chunk.id == expected[0])
+        .unwrap();
+    assert_eq!(*text, first.index_text);
+
+    let epoch = home.epoch().unwrap();
+    let gone = ChunkId::from_bytes([9; 32]);
+    let rows = [
+        (expected[1], b"one".to_vec()),
+        (gone, b"of nothing".to_vec()),
+    ];
+    let put =
+        |rows: &[(ChunkId, Vec<u8>)]| home.batch(|batch| batch.put_token_vectors(&SPACE, rows));
+    assert_eq!(
+        put(&rows).unwrap(),
+        1,
+        "a chunk that has gone is passed over"
+    );
+    assert_eq!(home.epoch().unwrap(), epoch + 1);
+    assert_eq!(put(&rows[1..]).unwrap(), 0);
+    assert_eq!(home.epoch().unwrap(), epoch + 1, "nothing was written");
+    assert_eq!(missing(None, 9), [expected[0], expected[2]]);
+    // Of another space all of them lack theirs.
+    assert_eq!(
+        home.chunks_without_tokens(&[8; 32], None, 9).unwrap().len(),
+        3
+    );
+    assert_eq!(home.doctor().unwrap(), []);
+}
+
+#[test]
 fn a_document_takes_its_own_along_and_no_other() {
     let home = Home::new(2, Route::Facts);
     let kept = document("kept.md", &["public"], &[&[1.0, 0.0]]);
