@@ -4,11 +4,13 @@ mod chunking;
 mod embedding;
 mod eval;
 mod fusion;
+mod rerank;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
 pub use eval::Eval;
 pub use fusion::Fusion;
+pub use rerank::Rerank;
 
 use crate::table::Table;
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
-//! | [`Found`], [`Hit`], [`Place`] | what a search gives |
+//! | [`Found`], [`Hit`], [`Place`], [`Second`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
@@ -54,6 +54,7 @@ pub mod anchors;
 mod answer;
 mod calibrate;
 pub mod claims;
+mod complete;
 mod error;
 mod evidence;
 mod explain;
@@ -65,6 +66,7 @@ mod options;
 mod postings;
 mod prune;
 mod search;
+mod second;
 mod threshold;
 pub mod upkeep;
 
@@ -77,6 +79,7 @@ pub use ingest::{IngestReport, Ingested, Progress};
 pub use interval::Rate;
 pub use options::{Fusion, RagOptions};
 pub use search::{Found, Hit, Place};
+pub use second::Second;
 pub use threshold::{Metric, Origin, Threshold};
 
 pub use cornu_core::{
@@ -92,6 +95,7 @@ pub use cornu_embed as embed;
 pub use cornu_eval as eval;
 pub use cornu_fuse as fuse;
 pub use cornu_remote as remote;
+pub use cornu_rerank as rerank;
 pub use cornu_sparse as sparse;
 pub use cornu_store as store;
 pub use cornu_text as text;

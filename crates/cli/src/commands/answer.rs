@@ -20,9 +20,10 @@ const BY_HAND: f64 = 0.2;
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
+    let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+        .open(&args.database, Access::ReadOnly, terminal, options)?;
     let threshold = match &args.threshold {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.embedder, &index, terminal)?,
@@ -43,9 +44,10 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
 
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
+    let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+        .open(&args.database, Access::ReadOnly, terminal, options)?;
     let (trace, outcome) = match &args.threshold {
         Some(given) => {
             check_asker(&args.embedder, &principal)?;

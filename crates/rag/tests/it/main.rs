@@ -17,6 +17,8 @@ mod near_miss;
 mod postings;
 mod prune;
 mod question_set;
+mod rerankers;
+mod reranking;
 mod suite;
 mod together;
 mod world;
