@@ -18,4 +18,5 @@ mod rendering;
 mod shape_contract;
 mod strategies;
 mod table_cases;
+mod table_rows;
 mod tree;
