@@ -7,6 +7,8 @@
 //! | [`Found`], [`Hit`], [`Place`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
+//! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
+//! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
@@ -53,6 +55,7 @@ pub mod anchors;
 mod answer;
 mod calibrate;
 pub mod claims;
+mod contextual;
 mod error;
 mod evidence;
 mod explain;
@@ -63,10 +66,13 @@ pub mod markers;
 mod options;
 mod postings;
 mod search;
+mod segments;
+mod summariser;
 mod threshold;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
 pub use calibrate::{Calibration, Labelled, Target};
+pub use contextual::ContextualChunker;
 pub use error::RagError;
 pub use evidence::{Citation, Statement};
 pub use index::LiveRagIndex;
@@ -74,6 +80,8 @@ pub use ingest::{IngestReport, Ingested, Progress};
 pub use interval::Rate;
 pub use options::{Fusion, RagOptions};
 pub use search::{Found, Hit, Place};
+pub use segments::FoundSegments;
+pub use summariser::{ChatSummariser, ChatSummariserOptions};
 pub use threshold::{Metric, Origin, Threshold};
 
 pub use cornu_core::{
@@ -82,6 +90,7 @@ pub use cornu_core::{
 };
 pub use cornu_embed::HashEmbeddingProvider;
 pub use cornu_remote::Disclosure;
+pub use cornu_segment::{Preset, SegmentOptions};
 
 pub use cornu_chunk as chunk;
 pub use cornu_core as core;
@@ -89,6 +98,7 @@ pub use cornu_embed as embed;
 pub use cornu_eval as eval;
 pub use cornu_fuse as fuse;
 pub use cornu_remote as remote;
+pub use cornu_segment as segment;
 pub use cornu_sparse as sparse;
 pub use cornu_store as store;
 pub use cornu_text as text;

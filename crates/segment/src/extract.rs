@@ -168,11 +168,11 @@ impl<'a> Meta<'a> {
             if !seen.insert(result.id) {
                 return Err(SegmentError::DuplicateResult { query, rank });
             }
-            let Some(relevance) = options.relevance.of(result.score) else {
-                return Err(options.relevance.error(query, rank, result.score));
-            };
             let Some(&place) = self.places.get(&result.id) else {
                 continue;
+            };
+            let Some(relevance) = options.relevance.of(result.score) else {
+                return Err(options.relevance.error(query, rank, result.score));
             };
             if let (Some(value), Some(chunk)) = (values.get_mut(place), self.chunks.get(place)) {
                 let length = chunk.text.chars().count();

@@ -58,6 +58,22 @@ impl Relevance {
     /// dsRAG's transform for Voyage's rerank-2.
     pub const VOYAGE: Self = Self::Beta { a: 0.5, b: 1.8 };
 
+    /// A linear relevance around the cosine from which on a text counts as relevant, for want of a
+    /// fit: ½ there, 0 and 1 as far below and above as there is room on the smaller side. 0.2 gives
+    /// 0 to 0.4, 0.85 gives 0.7 to 1. The raw cosine outside of 0 to 1.
+    #[must_use]
+    pub fn around(threshold: f64) -> Self {
+        let room = threshold.min(1.0 - threshold);
+        if room > 0.0 {
+            Self::Linear {
+                zero: threshold - room,
+                one: threshold + room,
+            }
+        } else {
+            Self::Cosine
+        }
+    }
+
     /// The relevance of a score; `None` for a score that is not finite, is no cosine where one is
     /// needed, or lies outside 0 to 1 where that is.
     #[must_use]

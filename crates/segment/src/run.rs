@@ -103,11 +103,7 @@ impl Run {
             // A chunk may reach back over the one before it, and with nested spans end earlier.
             let shown = end.saturating_sub(chunk.span.start());
             if chunk.span.start() > end {
-                text.push_str(match chunk.lines.first().saturating_sub(line) {
-                    0 => " ",
-                    1 => "\n",
-                    _ => "\n\n",
-                });
+                text.push_str(white(line, chunk.lines.first()));
             }
             text.push_str(chunk.text.get(shown..).unwrap_or_default());
             end = end.max(chunk.span.end());
@@ -124,5 +120,14 @@ impl Run {
             chunks: why,
             text,
         })
+    }
+}
+
+/// What stands for white space between two texts, by the lines on which they end and begin.
+pub(crate) fn white(last: usize, next: usize) -> &'static str {
+    match next.saturating_sub(last) {
+        0 => " ",
+        1 => "\n",
+        _ => "\n\n",
     }
 }

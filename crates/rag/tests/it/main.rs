@@ -15,6 +15,7 @@ mod journey;
 mod leaks;
 mod near_miss;
 mod question_set;
+mod segments;
 mod suite;
 mod together;
 mod world;

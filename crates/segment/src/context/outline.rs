@@ -2,6 +2,8 @@
 
 use cornu_core::{Chunk, DocId};
 
+use crate::run::white;
+
 /// Title, sections, and which chunk belongs where.
 pub(super) struct Outline {
     pub(super) title: String,
@@ -19,6 +21,8 @@ pub(super) struct Section {
     pub(super) chunks: usize,
     /// Where the text of the section ends in the source.
     end: usize,
+    /// The line on which it does.
+    line: usize,
 }
 
 impl Outline {
@@ -34,6 +38,7 @@ impl Outline {
                     text: chunk.text.clone(),
                     chunks: 1,
                     end: chunk.span.end(),
+                    line: chunk.lines.last(),
                 }),
             }
             places.push(sections.len() - 1);
@@ -63,11 +68,12 @@ impl Section {
     fn add(&mut self, chunk: &Chunk) {
         let shown = self.end.saturating_sub(chunk.span.start());
         if chunk.span.start() > self.end {
-            self.text.push('\n');
+            self.text.push_str(white(self.line, chunk.lines.first()));
         }
         self.text
             .push_str(chunk.text.get(shown..).unwrap_or_default());
         self.end = self.end.max(chunk.span.end());
+        self.line = self.line.max(chunk.lines.last());
         self.chunks += 1;
     }
 }

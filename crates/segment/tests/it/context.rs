@@ -121,9 +121,9 @@ fn sections_of_several_chunks_are_summarised_too() {
     assert_eq!(
         index_texts(&done),
         [
-            "T: About 12 bytes.\nAbout 6 bytes.\naa",
-            "T: About 12 bytes.\nAbout 6 bytes.\nbbb",
-            "T: About 12 bytes.\ncccc",
+            "T: About 13 bytes.\nAbout 7 bytes.\naa",
+            "T: About 13 bytes.\nAbout 7 bytes.\nbbb",
+            "T: About 13 bytes.\ncccc",
         ]
     );
     assert_eq!(done.calls, 2);
@@ -149,12 +149,12 @@ fn paper_style_is_the_papers() {
     let done = apply(options, texts);
     assert_eq!(
         done.chunks[0].index_text,
-        "Document context: the following excerpt is from a document titled 'T'. About 9 bytes.\n\n\
-         Section context: this excerpt is from the section titled 'One'. About 6 bytes.\n\naa"
+        "Document context: the following excerpt is from a document titled 'T'. About 10 bytes.\n\n\
+         Section context: this excerpt is from the section titled 'One'. About 7 bytes.\n\naa"
     );
     assert_eq!(
         done.chunks[2].index_text,
-        "Document context: the following excerpt is from a document titled 'T'. About 9 bytes.\n\nc"
+        "Document context: the following excerpt is from a document titled 'T'. About 10 bytes.\n\nc"
     );
 }
 
@@ -183,7 +183,7 @@ fn the_header_gives_way_to_the_limit() {
         .iter()
         .map(|text| text.lines().count())
         .collect();
-    assert_eq!(done.chunks[0].index_text, "T: About 24 bytes.\na b c d");
+    assert_eq!(done.chunks[0].index_text, "T: About 26 bytes.\na b c d");
     assert_eq!(done.chunks[1].index_text.lines().count(), 3, "{starts:?}");
     assert_eq!(done.chunks[2].index_text, "T\na b c d e f");
     assert_eq!(done.shortened, 2);

@@ -86,6 +86,23 @@ fn what_is_no_score_has_no_relevance() {
 }
 
 #[test]
+fn around_a_threshold_a_relevance_of_one_half() {
+    for threshold in [0.05, 0.2, 0.5, 0.85, 0.99] {
+        let relevance = Relevance::around(threshold);
+        let options = SegmentOptions {
+            relevance,
+            ..SegmentOptions::default()
+        };
+        assert!(options.check().is_ok());
+        assert!((relevance.of(threshold).unwrap() - 0.5).abs() < 1e-9);
+        assert!(relevance.of(1.0).unwrap() > 0.999_999, "{threshold}");
+    }
+    for threshold in [-1.0, 0.0, 1.0, 2.0, f64::NAN] {
+        assert_eq!(Relevance::around(threshold), Relevance::Cosine);
+    }
+}
+
+#[test]
 fn parameters_that_make_no_sense_are_refused() {
     for relevance in [
         Relevance::Constant(1.2),
