@@ -8,6 +8,7 @@
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
+//! | [`FromTable`] | numbers computed from a table's cells, by `ask_tables` |
 //! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
@@ -68,6 +69,7 @@ mod postings;
 mod search;
 mod segments;
 mod summariser;
+mod tables;
 mod threshold;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
@@ -82,6 +84,7 @@ pub use options::{Fusion, RagOptions};
 pub use search::{Found, Hit, Place};
 pub use segments::FoundSegments;
 pub use summariser::{ChatSummariser, ChatSummariserOptions};
+pub use tables::FromTable;
 pub use threshold::{Metric, Origin, Threshold};
 
 pub use cornu_core::{

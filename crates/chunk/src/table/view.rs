@@ -31,12 +31,17 @@ pub struct TableView {
     pub doc: DocId,
     /// The titles around the table, outermost first.
     pub heading_path: Vec<String>,
+    /// What its rows are indexed behind, besides their heading path: the words above the table.
+    pub caption: String,
     /// Its parents, in order.
     pub parents: Vec<ChunkId>,
     /// The cells; spans are those of the source.
     pub table: Table,
     /// The source line, from 1, of each data row.
     pub lines: Vec<usize>,
+    /// The bytes of the table, and where they begin in the source.
+    text: String,
+    start: usize,
 }
 
 /// Where a row stands.
@@ -105,10 +110,15 @@ impl TableView {
                 _ => groups.push(vec![chunk]),
             }
         }
-        groups
-            .iter()
-            .filter_map(|group| Self::read(group))
-            .collect()
+        let read = |group: &Vec<&Chunk>| {
+            let mut view = Self::read(group)?;
+            let child = chunks
+                .iter()
+                .find(|chunk| chunk.parent.is_some_and(|id| view.parents.contains(&id)))?;
+            view.caption = caption(child);
+            Some(view)
+        };
+        groups.iter().filter_map(read).collect()
     }
 
     fn read(pieces: &[&Chunk]) -> Option<Self> {
@@ -140,9 +150,12 @@ impl TableView {
         Some(Self {
             doc: first.doc.clone(),
             heading_path: first.heading_path.clone(),
+            caption: String::new(),
             parents: pieces.iter().map(|piece| piece.id).collect(),
             lines: numbers.collect(),
             table: moved(table, first.span.start()),
+            text,
+            start: first.span.start(),
         })
     }
 
@@ -160,6 +173,13 @@ impl TableView {
             span: cell.span,
             line: self.lines.get(at).copied()?,
         })
+    }
+
+    /// The source's bytes of a cell of this table, white space and mark-up among them.
+    #[must_use]
+    pub fn quote(&self, cell: &CellPlace) -> Option<&str> {
+        let start = cell.span.start().checked_sub(self.start)?;
+        self.text.get(start..start + cell.span.len())
     }
 
     /// The row that a child of this table shows, with those of its cells that the child shows;
@@ -184,6 +204,17 @@ impl TableView {
             cells: cells.collect(),
         })
     }
+}
+
+/// What stands before a child's sentence, without the line of the heading path.
+fn caption(child: &Chunk) -> String {
+    let lead = child
+        .index_text
+        .split_once("[Row 1: ")
+        .map_or("", |(lead, _)| lead);
+    let path = child.heading_path.join(" > ");
+    let lines = lead.lines().filter(|line| !path.ends_with(line));
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 /// The table with all its places further on.

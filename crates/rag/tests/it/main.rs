@@ -17,5 +17,6 @@ mod near_miss;
 mod question_set;
 mod segments;
 mod suite;
+mod tables;
 mod together;
 mod world;
