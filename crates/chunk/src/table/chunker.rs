@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use cornu_core::{ByteSpan, Chunk, ChunkKind, ChunkRole, Document, TokenCounter};
 
-use super::row::Rows;
+use super::row::{Rows, header_of};
 use crate::chunker::{ChunkError, Chunker};
 use crate::comments::Comments;
 use crate::context::Context;
 use crate::emit::{Namer, Place, cores};
+use crate::html::outline_of;
 use crate::markdown::{BlockKind, Outline, Section, Table};
 use crate::pack::{Draft, Packer, is_long};
 use crate::piece::{Measure, Piece};
@@ -45,17 +46,17 @@ impl Default for TableRowsOptions {
     }
 }
 
-/// Every GFM table is a parent, each of its rows a child in words.
+/// Every table, of Markdown or HTML, is a parent, each of its rows a child in words.
 ///
-/// - The parent's `text` is the whole Markdown of the table. A table larger than
+/// - The parent's `text` is the whole source of the table's rows. A table larger than
 ///   [`parent`](TableRowsOptions::parent) has several, each with whole rows; from the second on
 ///   `prefix` names the header, so [`render`](crate::render()) repeats it.
 /// - A child's `text` is its row (the first one's: header, delimiter and row), `prefix` names the
 ///   header, and `index_text` says heading path, caption, and
 ///   `[Row 2: 模型代号: Qwen-2.5-7B, 参数量: 7B]`: rows count from 1, cells without a name stand
 ///   alone, blank cells stay blank, cells beyond the header's come last, without a name.
-/// - A row of many columns, or too large for a chunk, is cut between cells, and each child repeats
-///   the first column. A column has no bytes of its own in Markdown, so a child is never a column:
+/// - A row of many columns, or too large for a chunk, is cut between cells (in HTML only where it is
+///   too large, and as text), and each child repeats the first column. A column has no bytes of its own in Markdown, so a child is never a column:
 ///   what it shows would not be what it says. A cell too large for a chunk is packed as text.
 /// - The caption is the paragraph above the table, when it directly touches the table, ends in a
 ///   colon, or begins with 表, 表格, Table or Tab. and a number. It stays in the text chunk that owns
@@ -140,7 +141,7 @@ impl Chunker for TableRows {
 
     fn chunk(&self, doc: &Document) -> Result<Vec<Chunk>, ChunkError> {
         let source = doc.source();
-        let outline = Outline::parse(source);
+        let outline = outline_of(doc);
         let hide_comments = self.options.text.comments == Comments::Hide;
         let measure = Measure::new(source, &outline, &*self.counter, hide_comments);
         let pieces = measure.pieces();
@@ -272,7 +273,7 @@ impl<'a> InSection<'a> {
     /// as fit. A line that fits none has no parent.
     fn parents(&self, lines: &[Piece], table: &Table, first: usize, found: &mut Found<'_>) {
         let limit = self.options.parent;
-        let header = ByteSpan::from_range(table.header.span.start()..table.delimiter.end());
+        let header = header_of(table);
         let mut child = first;
         let mut at = 0;
         while at < lines.len() {
@@ -300,8 +301,9 @@ impl<'a> InSection<'a> {
                         next: span.end(),
                         kind: ChunkKind::Table,
                         block: Some(last.block),
-                        repeated: (!span.contains(table.header.span)).then_some(header),
-                        index_text: self.measure.text(span).to_owned(),
+                        repeated: (!header.is_empty() && !span.contains(table.header.span))
+                            .then_some(header),
+                        index_text: self.measure.words(span).into_owned(),
                         tokens,
                     });
                 }

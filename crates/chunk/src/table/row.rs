@@ -47,7 +47,7 @@ impl<'a> Rows<'a> {
             table,
             leads,
             names: table.header.texts(),
-            header: ByteSpan::from_range(table.header.span.start()..table.delimiter.end()),
+            header: header_of(table),
             block,
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Rows<'a> {
                     out.extend(packer.pack(head, line.span.start()));
                     out.extend(packer.pack(&[*line], next));
                     for draft in out.iter_mut().skip(begin) {
-                        if draft.span.start() >= self.header.end() {
+                        if self.is_below_header(draft.span) {
                             draft.repeated = Some(self.header);
                         }
                     }
@@ -115,12 +115,16 @@ impl<'a> Rows<'a> {
         next: usize,
     ) -> Option<Vec<Draft>> {
         let columns = row.cells.len();
+        let markup = self.measure.outline.markup().is_some();
         let whole = ByteSpan::from_range(start.unwrap_or(line.span.start())..line.span.end());
-        if columns <= self.options.columns
+        if (markup || columns <= self.options.columns)
             && self.fits(whole)
             && let Some(draft) = self.draft(whole, 0..columns, sentence, true, next)
         {
             return Some(vec![draft]);
+        }
+        if markup {
+            return None; // between two cells of HTML stand tags
         }
         let mut drafts = Vec::new();
         let mut from = 0;
@@ -179,10 +183,14 @@ impl<'a> Rows<'a> {
             next,
             kind: ChunkKind::Table,
             block: Some(self.block),
-            repeated: (span.start() >= self.header.end()).then_some(self.header),
+            repeated: self.is_below_header(span).then_some(self.header),
             index_text,
             tokens,
         })
+    }
+
+    fn is_below_header(&self, span: ByteSpan) -> bool {
+        !self.header.is_empty() && span.start() >= self.header.end()
     }
 
     fn fits(&self, span: ByteSpan) -> bool {
@@ -207,7 +215,8 @@ impl<'a> Rows<'a> {
 
     /// The cells beyond the header's.
     fn surplus(&self, row: &Row, line: &Piece) -> Vec<&'a str> {
-        let Some(last) = row.cells.last().filter(|cell| !cell.span.is_empty()) else {
+        let last = row.cells.last().filter(|cell| !cell.span.is_empty());
+        let Some(last) = last.filter(|_| self.measure.outline.markup().is_none()) else {
             return Vec::new();
         };
         let rest = self
@@ -216,6 +225,15 @@ impl<'a> Rows<'a> {
         let cells = rest.split('|').map(str::trim);
         cells.filter(|text| !text.is_empty()).collect()
     }
+}
+
+/// The header row and the line below it; empty for a table of HTML without a header.
+pub(super) fn header_of(table: &Table) -> ByteSpan {
+    let header = table.header.span;
+    if header.is_empty() {
+        return header;
+    }
+    ByteSpan::from_range(header.start()..table.delimiter.end().max(header.end()))
 }
 
 /// What a row says.
@@ -267,7 +285,7 @@ fn caption(measure: &Measure<'_>, block: usize) -> Option<String> {
     if above.kind != BlockKind::Paragraph || above.depth != table.depth {
         return None;
     }
-    let text = measure.text(above.span);
+    let text = measure.words(above.span);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let touches = above.span.end() >= table.span.start();
     if text.chars().count() > CAPTION || !(touches || text.ends_with([':', '：']) || named(&text))

@@ -2,6 +2,7 @@
 
 use cornu_core::{ByteSpan, Chunk, ChunkId, ChunkKind, ChunkRole, DocId, LineIndex};
 
+use crate::html::{self, is_html};
 use crate::markdown::{BlockKind, Outline, Table};
 
 /// A table out of its parents' texts, with its cells and their places in the source.
@@ -124,11 +125,16 @@ impl TableView {
     fn read(pieces: &[&Chunk]) -> Option<Self> {
         let first = pieces.first()?;
         let mut text = String::new();
+        let html = is_html(&first.doc);
         for piece in pieces {
-            // Between two pieces stands a line end; anything else is a row without a parent.
+            // Between two pieces stands a line end, and tags in HTML; anything else is a row without
+            // a parent.
             let gap = (piece.span.start() - first.span.start()).checked_sub(text.len())?;
             match (text.is_empty(), gap) {
                 (true, 0) => {}
+                (false, gap) if html => {
+                    text.push_str(&format!("{:gap$}", if gap < 4 { "" } else { "<tr>" }));
+                }
                 (false, 1) => text.push('\n'),
                 (false, 2) => text.push_str("\r\n"),
                 _ => return None,
@@ -136,7 +142,13 @@ impl TableView {
             text.push_str(&piece.text);
         }
         let lines = LineIndex::new(&text);
-        let outline = Outline::of_body(&text);
+        let (outline, added) = match html {
+            true => (
+                html::outline(&format!("{TABLE}{text}</table>")),
+                TABLE.len(),
+            ),
+            false => (Outline::of_body(&text), 0),
+        };
         let table = outline
             .blocks()
             .iter()
@@ -146,14 +158,15 @@ impl TableView {
             })?;
         let before = first.lines.first() - 1;
         let rows = table.rows.iter();
-        let numbers = rows.map(|row| before + lines.line_of(row.span.start()));
+        let numbers =
+            rows.map(|row| before + lines.line_of(row.span.start().saturating_sub(added)));
         Some(Self {
             doc: first.doc.clone(),
             heading_path: first.heading_path.clone(),
             caption: String::new(),
             parents: pieces.iter().map(|piece| piece.id).collect(),
             lines: numbers.collect(),
-            table: moved(table, first.span.start()),
+            table: moved(table, first.span.start(), added),
             text,
             start: first.span.start(),
         })
@@ -190,7 +203,7 @@ impl TableView {
             return None;
         }
         let rows = &self.table.rows;
-        let at = rows.partition_point(|row| row.span.end() < chunk.span.end());
+        let at = rows.partition_point(|row| row.span.end() <= chunk.span.start());
         let row = rows.get(at).filter(|row| row.span.overlaps(chunk.span))?;
         let shown = row
             .cells
@@ -217,10 +230,14 @@ fn caption(child: &Chunk) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// The table with all its places further on.
-fn moved(mut table: Table, by: usize) -> Table {
+/// What HTML rows are read within.
+const TABLE: &str = "<table>";
+
+/// The table with all its places further on, less what was added in front.
+fn moved(mut table: Table, by: usize, added: usize) -> Table {
+    let place = |at: usize| at.saturating_sub(added) + by;
     let shift = |span: &mut ByteSpan| {
-        *span = ByteSpan::from_range(span.start() + by..span.end() + by);
+        *span = ByteSpan::from_range(place(span.start())..place(span.end()));
     };
     shift(&mut table.delimiter);
     for row in std::iter::once(&mut table.header).chain(&mut table.rows) {

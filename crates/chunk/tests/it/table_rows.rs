@@ -415,3 +415,29 @@ fn settings_are_in_the_fingerprint() {
     let words = TableRows::new(Arc::new(cornu_text::WordCounter::new()), base);
     assert_ne!(words.fingerprint(), of(base));
 }
+
+const PAGE: &str = "<h1>Pumps</h1>\n<p>Table 1. Limits</p>\n<table>\n<tr><th>Model</th><th>Pressure (MPa)</th></tr>\n\
+    <tr><td><b>P-1</b></td><td>3.5</td></tr>\n<tr><td>P&#45;2</td><td>12</td></tr>\n</table>\n<p>After.</p>\n";
+
+/// A table of HTML: the same two payloads, its cells with their places in the page.
+#[test]
+fn html_tables_have_rows_in_words_too() {
+    let document = named("pumps.html", PAGE);
+    let chunks = TableRows::new(chars(), TableRowsOptions::default())
+        .chunk(&document)
+        .unwrap();
+    assert_eq!(
+        sentences(&chunks),
+        [
+            "Pumps\nTable 1. Limits\n[Row 1: Model: P-1, Pressure (MPa): 3.5]",
+            "Pumps\nTable 1. Limits\n[Row 2: Model: P-2, Pressure (MPa): 12]",
+        ]
+    );
+    let view = &TableView::all(&chunks)[0];
+    let place = view.row_of(children(&chunks)[1]).unwrap();
+    assert_eq!((place.row, place.line), (2, 6));
+    assert_eq!(&PAGE[place.cells[1].span.range()], "12");
+    assert_eq!(&PAGE[view.cell(1, 1).unwrap().span.range()], "P-1");
+    let answer = view.ask("Which model has the highest pressure?", &Tokenizer::new());
+    assert_eq!(answer.unwrap().to_string(), "P-2: 12 MPa");
+}
