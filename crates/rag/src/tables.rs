@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use cornu_chunk::html::is_html;
 use cornu_chunk::{TableAnswer, TableView};
 use cornu_core::{ChunkId, DocId, LineSpan, Principal};
 
@@ -102,6 +103,7 @@ impl LiveRagIndex {
                         span: cell.span,
                         chunk: id,
                         quote: quote.to_owned(),
+                        words: is_html(&table.doc).then(|| cell.text.clone()),
                     });
                 }
                 found.push(FromTable { answer, citations });
