@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use cornu::chunk::html;
 use cornu::segment::Relevance;
 use cornu::store::Access;
 use cornu::{
@@ -88,7 +89,7 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
     if let Some(preset) = args.segments.preset() {
         let threshold = match &args.threshold {
             Some(given) => threshold(given, &index)?,
-            None => default(&args.embedder, &index, terminal)?,
+            None => default_threshold(&args.embedder, &index, terminal)?,
         };
         let found = find(&index, &principal, &args.question, preset, &threshold)?;
         trace.append(found.trace);
@@ -180,7 +181,11 @@ fn runs(segments: &FoundSegments) -> String {
     // Writing to a string cannot fail.
     for (at, run) in segments.runs.iter().enumerate() {
         let _ = write!(out, "\n[S{}] {}", at + 1, run.citation());
-        let _ = writeln!(out, " (value {:.3})\n{}", run.value, run.text);
+        let shown = match html::is_html(&run.doc) {
+            true => html::words(&run.text),
+            false => run.text.clone(),
+        };
+        let _ = writeln!(out, " (value {:.3})\n{shown}", run.value);
     }
     out
 }
