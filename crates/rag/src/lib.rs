@@ -12,6 +12,7 @@
 //! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
+//! | [`upkeep`] | for the owner: bring the artifacts up to date, rebuild, check |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
 //! The nouns of `cornu-core` are re-exported, and the crates below as modules.
@@ -72,6 +73,7 @@ mod segments;
 mod summariser;
 mod tables;
 mod threshold;
+pub mod upkeep;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
 pub use calibrate::{Calibration, Labelled, Target};
