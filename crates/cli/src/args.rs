@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use cornu::Preset;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -155,12 +156,39 @@ pub(crate) struct AskArgs {
     /// `calibrate` [default for the hash embedder: 0.2]
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
+    /// Also give the runs of neighbouring chunks that belong to the answer, whole
+    ///
+    /// `balanced` bridges small gaps, `precision` keeps to what is surely relevant, `find-all` goes
+    /// for all there is. What counts as relevant is what the threshold says.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) segments: SegmentsArg,
     #[command(flatten)]
     pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
     pub(crate) format: Format,
+}
+
+/// The runs of chunks beside an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SegmentsArg {
+    #[default]
+    Off,
+    Balanced,
+    Precision,
+    FindAll,
+}
+
+impl SegmentsArg {
+    pub(crate) fn preset(self) -> Option<Preset> {
+        match self {
+            Self::Off => None,
+            Self::Balanced => Some(Preset::Balanced),
+            Self::Precision => Some(Preset::Precision),
+            Self::FindAll => Some(Preset::FindAll),
+        }
+    }
 }
 
 /// Show why a question finds what it finds
@@ -181,6 +209,9 @@ pub(crate) struct ExplainArgs {
     /// How many chunks, at most
     #[arg(short, default_value = "10", conflicts_with = "threshold")]
     pub(crate) k: NonZeroUsize,
+    /// Also show the value of each result and the runs that `ask --segments` gives
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) segments: SegmentsArg,
     #[command(flatten)]
     pub(crate) rerank: RerankArgs,
     #[command(flatten)]

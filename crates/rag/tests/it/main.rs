@@ -19,6 +19,8 @@ mod prune;
 mod question_set;
 mod rerankers;
 mod reranking;
+mod segments;
 mod suite;
+mod tables;
 mod together;
 mod world;
