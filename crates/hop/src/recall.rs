@@ -70,6 +70,11 @@ pub enum SeedReason {
         /// The fact.
         text: String,
     },
+    /// A fact of the passage joins two names of the question.
+    Joined {
+        /// The fact.
+        text: String,
+    },
     /// It is near the question in meaning.
     Dense,
 }
@@ -132,6 +137,8 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
     ///   ("director" meets "directed by"), together [`fact_weight`](RecallOptions::fact_weight) of
     ///   the name's weight, each by the square of what the words shared weigh. Facts about a name
     ///   are those of the passages it is the title of, else those whose subject it is;
+    /// - the passages of facts that join two names of the question, by `fact_weight` times the larger
+    ///   weight of the two: a passage that lists names says less than one that relates them;
     /// - the passages of `dense`, by [`dense_weight`](RecallOptions::dense_weight) times their
     ///   score, scaled to between 0 and 1 over those that are in the graph.
     ///
@@ -152,6 +159,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         for name in &asked.names {
             self.seed_name(name, &asked, options, &mut seeds);
         }
+        self.seed_joined(&asked, options.fact_weight, &mut seeds);
         if let Some(dense) = dense {
             self.seed_dense(dense, options.dense_weight, &mut seeds);
         }
@@ -263,6 +271,39 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
     fn shared(&self, fact: &Fact, asked: &Asked) -> f64 {
         let stems = fact.stems.iter().filter(|stem| asked.stems.contains(stem));
         stems.map(|&stem| self.vocabulary().weight(stem)).sum()
+    }
+
+    fn seed_joined(&self, asked: &Asked, weight: f64, seeds: &mut Vec<Seed>) {
+        if asked.nodes.len() < 2 || weight <= 0.0 {
+            return;
+        }
+        // By passage: the name's weight, and the first fact that joins.
+        let mut joined: BTreeMap<u32, (f64, &Fact)> = BTreeMap::new();
+        for found in &asked.names {
+            let Some(name) = self.known(&found.key).filter(|name| name.node.is_some()) else {
+                continue;
+            };
+            let share = 1.0 / name.passages.len().max(1) as f64;
+            for &at in &name.passages {
+                let facts = self.passage(at).map(|passage| passage.facts.clone());
+                let facts = facts.and_then(|facts| self.all_facts().get(facts));
+                let joins = facts.into_iter().flatten().find(|fact| {
+                    let asked_ends = fact.nodes.iter().filter(|node| asked.nodes.contains(node));
+                    asked_ends.count() >= 2
+                });
+                if let Some(fact) = joins {
+                    let kept = joined.entry(at).or_insert((share, fact));
+                    kept.0 = kept.0.max(share);
+                }
+            }
+        }
+        seeds.extend(joined.into_iter().map(|(node, (share, fact))| Seed {
+            node,
+            weight: weight * share,
+            reason: SeedReason::Joined {
+                text: fact.text.clone(),
+            },
+        }));
     }
 
     fn seed_dense(&self, dense: &Ranking<I>, weight: f64, seeds: &mut Vec<Seed>) {

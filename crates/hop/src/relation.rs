@@ -28,8 +28,13 @@ pub(crate) fn stem(word: &str) -> &str {
         .filter_map(|ending| word.strip_suffix(ending))
         .find(|bare| bare.len() >= 4);
     let bare = bare.unwrap_or(word);
-    match bare.strip_suffix('e') {
-        Some(shorter) if shorter.len() >= 4 => shorter,
+    let mut last = bare.chars().rev();
+    match (last.next(), last.next()) {
+        (Some('e'), _) if bare.len() > 4 => bare.get(..bare.len() - 1).unwrap_or(bare),
+        // "starring" and "star"; "press" stays.
+        (Some(one), Some(two)) if one == two && one.is_ascii_alphabetic() && one != 's' => {
+            bare.get(..bare.len() - 1).unwrap_or(bare)
+        }
         _ => bare,
     }
 }
@@ -83,5 +88,27 @@ impl Vocabulary {
     pub(crate) fn weight(&self, number: u32) -> f64 {
         let count = self.counts.get(number as usize).copied().unwrap_or(0);
         (1.0 + self.facts as f64 / (1.0 + f64::from(count))).ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stem;
+
+    #[test]
+    fn a_noun_of_agency_and_its_verb_meet() {
+        for words in [
+            &["director", "directed", "directing", "directors"][..],
+            &["composer", "composed", "compose"],
+            &["star", "starring", "starred"],
+            &["performer", "performed"],
+            &["founder", "founded"],
+            &["marriage", "marriages"],
+        ] {
+            let stems: Vec<&str> = words.iter().map(|word| stem(word)).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
+        }
+        assert_ne!(stem("press"), stem("presence"));
+        assert_eq!(stem("作"), "作");
     }
 }

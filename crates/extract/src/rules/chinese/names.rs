@@ -208,6 +208,13 @@ fn number(words: &[Word<'_>], at: usize) -> Option<usize> {
 fn simple(words: &[Word<'_>], at: usize) -> Option<usize> {
     let word = words.get(at)?;
     let characters = word.text.chars().count();
+    // "张某": a person whose name is kept back.
+    let kept_back = words
+        .get(at + 1)
+        .is_some_and(|next| ["某", "某某"].contains(&next.text));
+    if characters == 1 && kept_back && word.text.chars().all(cornu_text::is_han) {
+        return Some(at + 2);
+    }
     match word.tag {
         "nr" | "nrt" | "nrfg" if characters >= 2 => Some(at + 1),
         "ns" => {

@@ -22,6 +22,7 @@ pub(super) fn names(sentence: &str, tokens: &[Token<'_>]) -> Vec<Name> {
     while at < tokens.len() {
         let found = quoted(tokens, at)
             .map(|to| (at + 1, to - 1, to, false))
+            .or_else(|| dated(tokens, at).map(|to| (at, to, to, false)))
             .or_else(|| date(tokens, at).map(|to| (at, to, to, true)))
             .or_else(|| amount(tokens, at).map(|to| (at, to, to, true)))
             .or_else(|| capitals(tokens, at).map(|to| (at, to, to, false)));
@@ -106,6 +107,18 @@ fn date(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     is_year(at).then_some(at + 1)
 }
 
+/// A year that begins a name: `1920 Summer Olympics`.
+fn dated(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    let (year, next) = (tokens.get(at)?, tokens.get(at + 1)?);
+    let begins = year.text.len() == 4 && is_year(year.text) && !year.owns;
+    let is_apart = MONTHS.contains(&next.text) || OPENERS.contains(&next.text);
+    if !begins || is_apart || at == 0 {
+        return None;
+    }
+    let end = capitals(tokens, at + 1)?;
+    (end > at + 2).then_some(end)
+}
+
 /// Four digits of a year, or a decade, or a span of years.
 fn is_year(text: &str) -> bool {
     let digits = text.trim_end_matches('s');
@@ -154,6 +167,7 @@ fn capitals(tokens: &[Token<'_>], at: usize) -> Option<usize> {
         let before = tokens.get(next - 1)?;
         match token.kind {
             Kind::Capital if before.kind == Kind::Mark && before.text != "&" => break,
+            Kind::Capital if before.text.ends_with('.') && OPENERS.contains(&token.text) => break,
             Kind::Capital => end = next + 1,
             // "Apollo 11", but not "March 1960" nor a year.
             Kind::Number if next == end && !is_year(token.text) && token.text.len() <= 3 => {
@@ -161,11 +175,22 @@ fn capitals(tokens: &[Token<'_>], at: usize) -> Option<usize> {
             }
             Kind::Lower if INSIDE.contains(&token.text) && next < end + 2 => {}
             Kind::Mark if token.text == "&" && next == end => {}
+            // "Brown, Jr."
+            Kind::Break if token.text == "," && is_suffix(tokens, next + 1) => {}
             _ => break,
         }
         next += 1;
     }
-    Some(end)
+    let letter_alone = end == at + 1 && first.text.chars().count() == 1;
+    (!letter_alone).then_some(end)
+}
+
+/// What follows a comma within a name.
+fn is_suffix(tokens: &[Token<'_>], at: usize) -> bool {
+    const SUFFIXES: [&str; 8] = ["Jr.", "Sr.", "Jr", "Sr", "Inc", "Ltd", "LLC", "D.C."];
+    tokens
+        .get(at)
+        .is_some_and(|token| SUFFIXES.contains(&token.text))
 }
 
 /// Whether the capital is there because a sentence or a quotation begins.

@@ -1,0 +1,114 @@
+//! Any history gives the graph of a fresh build, and hidden documents have no part in anything.
+
+use std::collections::BTreeMap;
+
+use cornu_core::Ranking;
+use cornu_core::testing::proptest::prelude::*;
+use cornu_hop::{HopGraph, HopMemory, RecallOptions};
+
+use crate::world::{Id, Source, Write, finally, put, question, view, writes};
+
+/// A memory after the writes, one step each, and the documents with their ordinals.
+fn grown(writes: &[Write]) -> (HopMemory<Id>, BTreeMap<u8, (u32, Source)>) {
+    let mut memory = HopMemory::new(2);
+    for (document, source) in writes {
+        match source {
+            Some(source) => put(&mut memory, u32::from(*document), *document, source),
+            None => drop(memory.remove(u32::from(*document))),
+        }
+    }
+    let documents = finally(writes);
+    let numbered = |(document, source)| (document, (u32::from(document), source));
+    (memory, documents.into_iter().map(numbered).collect())
+}
+
+/// A fresh memory of the documents, the last first, with ordinals of its own.
+fn fresh(documents: BTreeMap<u8, Source>) -> (HopMemory<Id>, BTreeMap<u8, (u32, Source)>) {
+    let mut memory = HopMemory::new(0);
+    let mut out = BTreeMap::new();
+    for (ordinal, (document, source)) in (40_u32..).zip(documents.into_iter().rev()) {
+        put(&mut memory, ordinal, document, &source);
+        out.insert(document, (ordinal, source));
+    }
+    (memory, out)
+}
+
+/// Everything that an asker gets.
+fn all(graph: &HopGraph<Id>, question: &str) -> String {
+    let near = graph.passages().enumerate();
+    let near = near.map(|(at, id)| (*id, 1.0 / (at as f64 + 1.0)));
+    let dense = Ranking::new(near).unwrap();
+    let found = graph
+        .recall(question, Some(&dense), &RecallOptions::default())
+        .unwrap();
+    let mut out = format!("{found:?}");
+    for id in found.ranking.ids().take(3) {
+        out += &format!("{:?}", graph.explain(&found, id).unwrap());
+    }
+    let facts: Vec<&str> = graph.facts().chain(graph.names()).collect();
+    out + &facts.join("|")
+}
+
+proptest! {
+    #[test]
+    fn any_history_gives_the_graph_of_a_fresh_build(writes in writes(), question in question()) {
+        let (grown, documents) = grown(&writes);
+        let (fresh, again) = fresh(finally(&writes));
+        for grant in ["public", "hr"] {
+            let one = grown.graph(&view(&documents, grant)).unwrap();
+            let other = fresh.graph(&view(&again, grant)).unwrap();
+            prop_assert!(one.same_bits(&other));
+            prop_assert_eq!(all(&one, &question), all(&other, &question));
+        }
+    }
+
+    #[test]
+    fn hidden_documents_have_no_part_in_any_answer(writes in writes(), question in question()) {
+        let (grown, documents) = grown(&writes);
+        for grant in ["public", "hr"] {
+            let mut seen = finally(&writes);
+            seen.retain(|_, source| source.grant == grant);
+            let (without, again) = fresh(seen);
+            let one = grown.graph(&view(&documents, grant)).unwrap();
+            let other = without.graph(&view(&again, grant)).unwrap();
+            prop_assert!(one.same_bits(&other));
+            prop_assert_eq!(all(&one, &question), all(&other, &question));
+        }
+    }
+}
+
+#[test]
+fn removing_a_document_takes_its_weight_along() {
+    let source = |text: &str| Source {
+        grant: "public",
+        texts: vec![text.to_owned()],
+    };
+    let both = [
+        (
+            1,
+            Some(source("Elm House\nElm House was built by Ada Stone.")),
+        ),
+        (2, Some(source("Ada Stone\nAda Stone lives in Elm House."))),
+    ];
+    let strength = |writes: &[Write]| {
+        let (memory, documents) = grown(writes);
+        let graph = memory.graph(&view(&documents, "public")).unwrap();
+        let at = graph.names().position(|name| name == "Elm House").unwrap();
+        let node = (graph.passages().len() + at) as u32;
+        graph.adjacency().strength(node)
+    };
+    let mut removed = both.to_vec();
+    removed.push((2, None));
+    assert_eq!(strength(&both), 9.0);
+    assert_eq!(strength(&removed), 8.0);
+}
+
+#[test]
+fn a_view_that_sees_nothing_gets_nothing() {
+    let memory: HopMemory<Id> = HopMemory::new(1);
+    let graph = memory.graph(&view(&BTreeMap::new(), "public")).unwrap();
+    let found = graph
+        .recall("Who met Ada Stone?", None, &RecallOptions::default())
+        .unwrap();
+    assert!(found.ranking.is_empty() && found.seeds.is_empty());
+}
