@@ -33,7 +33,7 @@ pub mod quality;
 pub mod rules;
 
 pub use key::{KeyWord, entity_key, key_words, paper_key, push_key_word};
-pub use openie::{ImportReport, ImportedPassage, OpenIeError, read_openie};
+pub use openie::{ImportReport, ImportRules, ImportedPassage, OpenIeError, read_openie};
 pub use quality::NameOverlap;
 pub use rules::{RuleExtractor, split_title};
 

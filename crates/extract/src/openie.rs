@@ -18,6 +18,24 @@ pub struct ImportedPassage {
     pub extraction: Extraction,
 }
 
+/// Which triples an import keeps.
+///
+/// ```
+/// use cornu_extract::{ImportRules, read_openie};
+/// let file = r#"{"passage":"p","extracted_entities":[],"extracted_triples":[["€","is","money"]]}"#;
+/// let kept = |rules| read_openie(file, rules).map(|(_, report)| report.kept);
+/// assert_eq!((kept(ImportRules::Strict)?, kept(ImportRules::Published)?), (0, 1));
+/// # Ok::<(), cornu_extract::OpenIeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImportRules {
+    /// Both ends hold a letter or a digit.
+    #[default]
+    Strict,
+    /// Everything of length 3, as HippoRAG reads it: an end may be a mark, or empty.
+    Published,
+}
+
 /// What an import kept and what it left out, with the reasons.
 ///
 /// ```
@@ -91,8 +109,8 @@ pub enum OpenIeError {
 /// Reads an OpenIE file in either published form: one object `{"docs": [...]}`, or one passage a
 /// line, each with `passage`, `extracted_entities` and `extracted_triples`.
 ///
-/// A triple is kept when it has three parts, each a string or a finite number, and its ends hold a
-/// letter or a digit; what is left out is counted in the report, nothing is repaired. Numbers
+/// A triple is kept when it has three parts, each a string or a finite number, and, with
+/// [`ImportRules::Strict`], its ends hold a letter or a digit; what is left out is counted in the report, nothing is repaired. Numbers
 /// become their text. `NaN` and `Infinity`, which are not JSON though Python writes them, are read
 /// as `null`, so the triple that holds one is left out rather than the file refused. O(bytes) time
 /// and memory.
@@ -101,14 +119,18 @@ pub enum OpenIeError {
 /// [`OpenIeError`] for what is no such file; then nothing is given.
 ///
 /// ```
+/// use cornu_extract::{ImportRules, read_openie};
 /// let file = r#"{"passage":"Rome is in Italy.","extracted_entities":["Rome","Italy"],
 ///  "extracted_triples":[["Rome","is in","Italy"],["Rome","is"],["Rome","founded",NaN]]}"#;
-/// let (passages, report) = cornu_extract::read_openie(&file.replace('\n', ""))?;
+/// let (passages, report) = read_openie(&file.replace('\n', ""), ImportRules::Strict)?;
 /// assert_eq!(passages[0].extraction.triples.len(), 1);
 /// assert_eq!((report.wrong_length, report.not_text), (1, 1));
 /// # Ok::<(), cornu_extract::OpenIeError>(())
 /// ```
-pub fn read_openie(text: &str) -> Result<(Vec<ImportedPassage>, ImportReport), OpenIeError> {
+pub fn read_openie(
+    text: &str,
+    rules: ImportRules,
+) -> Result<(Vec<ImportedPassage>, ImportReport), OpenIeError> {
     let mut report = ImportReport::default();
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
@@ -139,7 +161,7 @@ pub fn read_openie(text: &str) -> Result<(Vec<ImportedPassage>, ImportReport), O
         report.passages += 1;
         let extraction = Extraction {
             entities: keep_entities(&id, entities, &mut report),
-            triples: keep_triples(&id, triples, &mut report),
+            triples: keep_triples(&id, triples, rules, &mut report),
             propositions: Vec::new(),
         };
         out.push(ImportedPassage {
@@ -219,7 +241,12 @@ fn keep_entities(id: &str, values: &[Value], report: &mut ImportReport) -> Vec<S
     kept
 }
 
-fn keep_triples(id: &str, values: &[Value], report: &mut ImportReport) -> Vec<Triple> {
+fn keep_triples(
+    id: &str,
+    values: &[Value],
+    rules: ImportRules,
+    report: &mut ImportReport,
+) -> Vec<Triple> {
     let mut seen = BTreeSet::new();
     let mut kept = Vec::new();
     for value in values {
@@ -235,7 +262,8 @@ fn keep_triples(id: &str, values: &[Value], report: &mut ImportReport) -> Vec<Tr
             report.note(id, "a part is no text", value);
             continue;
         };
-        if !has_substance(&subject) || !has_substance(&object) {
+        let empty = !has_substance(&subject) || !has_substance(&object);
+        if empty && rules == ImportRules::Strict {
             report.empty_end += 1;
             report.note(id, "an end is empty", value);
             continue;

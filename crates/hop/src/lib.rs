@@ -7,6 +7,7 @@
 //! | [`memory`] | [`HopMemory`]: the facts of all documents, and a graph for each view |
 //! | [`graph`] | [`HopGraph`]: the passages, names and facts that one view sees |
 //! | [`recall`] | [`HopGraph::recall`]: names, facts and meaning as seeds of a walk; [`Recalled`] |
+//! | [`paper`] | [`paper::PaperHippoRag`]: HippoRAG 2 as published, to compare with |
 //! | [`explain`] | [`HopGraph::explain`]: shares of a score and the paths they came by |
 //!
 //! **What an asker may not see has no part in a walk.** A graph is built from the visible
@@ -41,6 +42,7 @@ pub mod explain;
 pub mod graph;
 pub mod memory;
 mod names;
+pub mod paper;
 pub mod passage;
 pub mod recall;
 mod relation;

@@ -4,5 +4,6 @@
 mod cases;
 mod chapter;
 mod histories;
+mod paper;
 mod recall;
 mod world;
