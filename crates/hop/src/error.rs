@@ -1,9 +1,10 @@
 //! What goes wrong.
 
+use cornu_core::ProviderError;
 use cornu_graph_ppr::PprError;
 
 /// Why a memory did not take passages or gave no result.
-#[derive(Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HopError {
     /// Two passages have one id.
@@ -42,7 +43,27 @@ pub enum HopError {
         /// Rows that were expected.
         expected: usize,
     },
+    /// A model failed.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
     /// The walk failed.
     #[error(transparent)]
     Walk(#[from] PprError),
+}
+
+impl HopError {
+    pub(crate) fn check_rows(
+        what: &'static str,
+        found: usize,
+        expected: usize,
+    ) -> Result<(), Self> {
+        match found == expected {
+            true => Ok(()),
+            false => Err(Self::Vectors {
+                what,
+                found,
+                expected,
+            }),
+        }
+    }
 }

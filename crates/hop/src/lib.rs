@@ -8,6 +8,7 @@
 //! | [`graph`] | [`HopGraph`]: the passages, names and facts that one view sees |
 //! | [`recall`] | [`HopGraph::recall`]: names, facts and meaning as seeds of a walk; [`Recalled`] |
 //! | [`paper`] | [`paper::PaperHippoRag`]: HippoRAG 2 as published, to compare with |
+//! | [`prop`] | [`prop::PropRag`]: PropRAG, as published and clean |
 //! | [`explain`] | [`HopGraph::explain`]: shares of a score and the paths they came by |
 //!
 //! **What an asker may not see has no part in a walk.** A graph is built from the visible
@@ -44,8 +45,10 @@ pub mod memory;
 mod names;
 pub mod paper;
 pub mod passage;
+pub mod prop;
 pub mod recall;
 mod relation;
+mod scale;
 
 pub use error::HopError;
 pub use explain::{Explanation, Part, Step};

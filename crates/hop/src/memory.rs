@@ -42,9 +42,12 @@ pub struct HopMemory<I> {
     owner: BTreeMap<I, u32>,
     /// The graphs asked for last, newest at the end. Emptied by every change, since a digest names
     /// sources and not what was read from them.
-    graphs: Mutex<Vec<([u8; 32], Arc<HopGraph<I>>)>>,
+    graphs: Mutex<Vec<Known<I>>>,
     kept: usize,
 }
+
+/// A view's digest and its graph.
+type Known<I> = ([u8; 32], Arc<HopGraph<I>>);
 
 impl<I: Ord + Clone + Debug> HopMemory<I> {
     /// An empty memory that keeps the graphs of the last `kept` views.

@@ -10,32 +10,32 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Whatever went wrong.
-pub type Failure = Box<dyn std::error::Error>;
+pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// A question with its gold passages, by position.
-pub struct Question {
+pub(crate) struct Question {
     /// Its text.
-    pub text: String,
+    pub(crate) text: String,
     /// Its type, where the set has types.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The passages that answer it.
-    pub gold: BTreeSet<usize>,
+    pub(crate) gold: BTreeSet<usize>,
     /// Its vector's row.
-    pub row: usize,
+    pub(crate) row: usize,
 }
 
 /// A set.
-pub struct Set {
+pub(crate) struct Set {
     /// Title and text of each passage.
-    pub passages: Vec<(String, String)>,
+    pub(crate) passages: Vec<(String, String)>,
     /// The questions of the part that was asked for.
-    pub questions: Vec<Question>,
+    pub(crate) questions: Vec<Question>,
 }
 
 impl Set {
     /// Reads a set. The development part are the 150 questions with the smallest SHA-256 of their
     /// id, the test part are the others.
-    pub fn read(folder: &str, part: &str) -> Result<Self, Failure> {
+    pub(crate) fn read(folder: &str, part: &str) -> Result<Self, Failure> {
         let corpus = lines(&format!("{folder}/corpus.jsonl"))?;
         let queries = lines(&format!("{folder}/queries.jsonl"))?;
         let position: BTreeMap<&str, usize> = corpus
@@ -96,7 +96,7 @@ impl Set {
     }
 
     /// The passages with what the rules read, or what an OpenIE file says.
-    pub fn facts(&self, openie: Option<&str>) -> Result<Vec<Passage<usize>>, Failure> {
+    pub(crate) fn facts(&self, openie: Option<&str>) -> Result<Vec<Passage<usize>>, Failure> {
         let rules = RuleExtractor::new();
         let imported: Option<Vec<Extraction>> = match openie {
             Some(path) => {
@@ -121,7 +121,7 @@ impl Set {
 }
 
 /// The passages by the dot product of their vectors with the question's.
-pub fn dense(passages: &Array2<f32>, questions: &Array2<f32>, row: usize) -> Vec<f64> {
+pub(crate) fn dense(passages: &Array2<f32>, questions: &Array2<f32>, row: usize) -> Vec<f64> {
     passages
         .dot(&questions.row(row))
         .iter()
@@ -131,11 +131,11 @@ pub fn dense(passages: &Array2<f32>, questions: &Array2<f32>, row: usize) -> Vec
 
 /// Sums of recall by type of question.
 #[derive(Default)]
-pub struct Table(BTreeMap<String, [f64; 4]>);
+pub(crate) struct Table(BTreeMap<String, [f64; 4]>);
 
 impl Table {
     /// Adds a question's ranking.
-    pub fn add(&mut self, question: &Question, ranking: &Ranking<usize>) {
+    pub(crate) fn add(&mut self, question: &Question, ranking: &Ranking<usize>) {
         let recall = |k: usize| {
             let hits = ranking
                 .ids()
@@ -154,7 +154,7 @@ impl Table {
     }
 
     /// One line a type.
-    pub fn lines(&self, name: &str) -> String {
+    pub(crate) fn lines(&self, name: &str) -> String {
         let line = |(kind, [n, two, five, whole]): (&String, &[f64; 4])| {
             format!(
                 "{name:8} {kind:18} n {n:3}  R@2 {:.1}  R@5 {:.1}  all-gold@5 {:.1}\n",
@@ -168,7 +168,7 @@ impl Table {
 }
 
 /// Little-endian f32, rows of a dimension.
-pub fn vectors(path: &str, dimension: usize) -> Result<Array2<f32>, Failure> {
+pub(crate) fn vectors(path: &str, dimension: usize) -> Result<Array2<f32>, Failure> {
     let bytes = std::fs::read(path)?;
     let values: Vec<f32> = bytes
         .chunks_exact(4)

@@ -1,11 +1,12 @@
 //! Recall of dense vectors and of the walk on a question set of the layout of BEIR, with vectors
 //! made before (rows of little-endian f32, passages as "title, newline, text"):
 //!
-//! `multihop FOLDER dev|test|all DIMENSION PASSAGES.f32 QUESTIONS.f32 [FACTS.f32 PHRASES.f32]`
+//! `multihop FOLDER dev|test|all DIMENSION PASSAGES.f32 QUESTIONS.f32 [FACTS.f32 PHRASES.f32 | PROPOSITIONS.f32]`
 //!
 //! `OPENIE` names an OpenIE file to read in the place of the rules; `ALPHA`, `FACT` and `DENSE` set
 //! the options of the walk, `DENSE_TOP` how many passages the dense route gives it. With vectors of
-//! facts and phrases HippoRAG 2 as published is measured too.
+//! facts and phrases HippoRAG 2 as published is measured too, with those of propositions PropRAG,
+//! without synonyms. Facts, phrases and propositions are in the order in which the index gives them.
 
 mod data;
 
@@ -14,6 +15,7 @@ use std::time::Instant;
 
 use cornu_core::Ranking;
 use cornu_hop::paper::{PaperHippoRag, PaperOptions, PaperPassage, SynonymOptions, WeightMode};
+use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
 use cornu_hop::{HopGraph, RecallOptions};
 
 use data::{Failure, Set, Table, dense, vectors};
@@ -62,6 +64,31 @@ fn main() -> Result<(), Failure> {
         1000.0 * seconds / set.questions.len() as f64
     )?;
 
+    if let [proposition_vectors] = more {
+        let propositions = facts.iter().map(|passage| PropPassage {
+            propositions: &passage.extraction.propositions,
+        });
+        let propositions: Vec<PropPassage<'_>> = propositions.collect();
+        let rows = vectors(proposition_vectors, dimension)?;
+        for (name, mode) in [("prop", PropMode::Clean), ("prop-pub", PropMode::Published)] {
+            let index = PropRag::build(&propositions, mode)?;
+            let mut table = Table::default();
+            let start = Instant::now();
+            for question in &set.questions {
+                let near = dense(&passages, &questions, question.row);
+                let vector = questions.row(question.row);
+                let options = PropOptions::default();
+                let found = index.recall(&vector, &rows.view(), &near, None, &options)?;
+                let ranking = found
+                    .ranking
+                    .iter()
+                    .map(|scored| (scored.id as usize, scored.score));
+                table.add(question, &Ranking::new(ranking)?);
+            }
+            let each = 1000.0 * start.elapsed().as_secs_f64() / set.questions.len() as f64;
+            writeln!(out, "{}{each:.1} ms a question", table.lines(name))?;
+        }
+    }
     let [fact_vectors, phrase_vectors] = more else {
         return Ok(());
     };
@@ -82,15 +109,19 @@ fn main() -> Result<(), Failure> {
             threshold,
             ..SynonymOptions::default()
         };
-        let index = index.with_synonyms(phrase_vectors.view(), &synonyms)?;
+        let index = index.with_synonyms(&phrase_vectors.view(), &synonyms)?;
         writeln!(out, "{:?}", index.counts())?;
         for (index, kind) in [(&bare, "bare"), (&index, "")] {
             let mut table = Table::default();
             for question in &set.questions {
                 let near = dense(&passages, &questions, question.row);
                 let vector = questions.row(question.row);
-                let found =
-                    index.recall(vector, fact_vectors.view(), &near, &PaperOptions::default())?;
+                let found = index.recall(
+                    &vector,
+                    &fact_vectors.view(),
+                    &near,
+                    &PaperOptions::default(),
+                )?;
                 let ranking = found
                     .ranking
                     .iter()

@@ -8,6 +8,7 @@ use ndarray::{ArrayView1, ArrayView2};
 
 use super::graph::PaperHippoRag;
 use crate::error::HopError;
+use crate::scale::min_max;
 
 /// The published parameters.
 ///
@@ -64,19 +65,19 @@ impl PaperHippoRag {
     /// outside [0, 1).
     pub fn recall(
         &self,
-        question: ArrayView1<'_, f32>,
-        fact_vectors: ArrayView2<'_, f32>,
+        question: &ArrayView1<'_, f32>,
+        fact_vectors: &ArrayView2<'_, f32>,
         dense: &[f64],
         options: &PaperOptions,
     ) -> Result<PaperRecalled, HopError> {
-        check("facts", fact_vectors.nrows(), self.facts.len())?;
-        check("passages", dense.len(), self.passages)?;
-        check(
+        HopError::check_rows("facts", fact_vectors.nrows(), self.facts.len())?;
+        HopError::check_rows("passages", dense.len(), self.passages)?;
+        HopError::check_rows(
             "dimensions of the question",
             question.len(),
             fact_vectors.ncols(),
         )?;
-        let near = fact_vectors.dot(&question);
+        let near = fact_vectors.dot(question);
         let near: Vec<f64> = near.iter().map(|score| f64::from(*score)).collect();
         let scaled = min_max(&near);
         let mut order: Vec<(u32, f64)> = (0..).zip(scaled).collect();
@@ -126,31 +127,5 @@ impl PaperHippoRag {
         means.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         means.truncate(kept);
         means
-    }
-}
-
-/// Scales to between 0 and 1; all 1 when they are equal.
-fn min_max(scores: &[f64]) -> Vec<f64> {
-    let least = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let range = most - least;
-    let scale = |score: &f64| {
-        if range > 0.0 {
-            (score - least) / range
-        } else {
-            1.0
-        }
-    };
-    scores.iter().map(scale).collect()
-}
-
-fn check(what: &'static str, found: usize, expected: usize) -> Result<(), HopError> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(HopError::Vectors {
-            what,
-            found,
-            expected,
-        }),
     }
 }

@@ -45,7 +45,7 @@ impl PaperHippoRag {
     /// [`HopError::Vectors`] for another number of rows.
     pub fn with_synonyms(
         mut self,
-        vectors: ArrayView2<'_, f32>,
+        vectors: &ArrayView2<'_, f32>,
         options: &SynonymOptions,
     ) -> Result<Self, HopError> {
         if vectors.nrows() != self.phrases.len() {

@@ -5,5 +5,6 @@ mod cases;
 mod chapter;
 mod histories;
 mod paper;
+mod prop;
 mod recall;
 mod world;

@@ -97,10 +97,10 @@ fn synonyms_are_near_long_and_not_themselves() {
         threshold: 0.75,
         ..SynonymOptions::default()
     };
-    let with = index.with_synonyms(vectors.view(), &options).unwrap();
+    let with = index.with_synonyms(&vectors.view(), &options).unwrap();
     assert_eq!(with.counts().synonyms, 2); // either way
     let refused = with
-        .with_synonyms(Array2::zeros((4, 5)).view(), &options)
+        .with_synonyms(&Array2::zeros((4, 5)).view(), &options)
         .unwrap_err();
     assert!(matches!(
         refused,
@@ -124,8 +124,8 @@ fn the_walk_goes_from_the_nearest_facts_over_shared_phrases() {
         };
         let found = index
             .recall(
-                arr1(&[1.0, 0.0]).view(),
-                facts.view(),
+                &arr1(&[1.0, 0.0]).view(),
+                &facts.view(),
                 &[0.5, 0.4, 0.4],
                 &options,
             )
@@ -151,8 +151,8 @@ fn without_facts_the_dense_scores_rank() {
     let facts = Array2::<f32>::zeros((0, 2));
     let found = index
         .recall(
-            arr1(&[1.0, 0.0]).view(),
-            facts.view(),
+            &arr1(&[1.0, 0.0]).view(),
+            &facts.view(),
             &[0.1, 0.2],
             &PaperOptions::default(),
         )
@@ -178,7 +178,7 @@ fn published_weights_lose_the_facts_between_synonyms() {
             threshold: 0.75,
             ..SynonymOptions::default()
         };
-        let index = index.with_synonyms(vectors.view(), &options).unwrap();
+        let index = index.with_synonyms(&vectors.view(), &options).unwrap();
         let facts = arr2(&[[1.0_f32, 0.0], [0.0, 0.1], [0.0, 0.5], [0.0, 1.0]]);
         let options = PaperOptions {
             facts: 1,
@@ -186,7 +186,7 @@ fn published_weights_lose_the_facts_between_synonyms() {
         };
         let dense = [0.5, 0.5, 0.5];
         let found = index
-            .recall(arr1(&[1.0, 0.0]).view(), facts.view(), &dense, &options)
+            .recall(&arr1(&[1.0, 0.0]).view(), &facts.view(), &dense, &options)
             .unwrap();
         found.ranking.as_slice()[0].score
     };

@@ -103,15 +103,14 @@ pub(super) fn names(sentence: &str, words: &[Word<'_>]) -> Vec<Name> {
         };
         if let (Some(first), Some(last)) = (words.get(from), words.get(to.saturating_sub(1))) {
             let (start, end) = (first.span.start, last.span.end);
-            if let Some(text) = sentence.get(start..end).map(str::trim) {
-                if text.chars().any(char::is_alphanumeric) {
-                    out.push(Name {
-                        text: text.to_owned(),
-                        start,
-                        end,
-                        is_number,
-                    });
-                }
+            let text = sentence.get(start..end).map_or("", str::trim);
+            if text.chars().any(char::is_alphanumeric) {
+                out.push(Name {
+                    text: text.to_owned(),
+                    start,
+                    end,
+                    is_number,
+                });
             }
         }
         at = next.max(at + 1);
@@ -142,13 +141,8 @@ fn organisation(words: &[Word<'_>], at: usize) -> Option<usize> {
     let mut next = at;
     while let Some(word) = words.get(next) {
         let follows = next > at;
-        if follows
-            && ORGANISATIONS
-                .iter()
-                .any(|ending| word.text.ends_with(ending))
-        {
-            last = Some(next + 1);
-        } else if word.tag == "nt" {
+        let ends = |ending: &&str| word.text.ends_with(*ending);
+        if word.tag == "nt" || (follows && ORGANISATIONS.iter().any(ends)) {
             last = Some(next + 1);
         }
         let inside = can_name(word)
@@ -195,7 +189,7 @@ fn number(words: &[Word<'_>], at: usize) -> Option<usize> {
     while let Some(word) = words.get(end) {
         let digits = word.text.starts_with(|c: char| c.is_ascii_digit());
         let unit = units.contains(&word.text) || (word.tag == "m" && !digits);
-        if !unit && !(digits && end > at) {
+        if !unit && !digits {
             break;
         }
         end += 1;

@@ -72,7 +72,7 @@ fn subject(tokens: &[Token<'_>], names: &[Name], title: Option<&str>) -> (Option
     let is_pronoun =
         first_word.is_some_and(|token| PRONOUNS.contains(&token.text.to_lowercase().as_str()));
     if is_pronoun && title.is_some() {
-        let first_token = usize::from(tokens.first().is_some());
+        let first_token = usize::from(!tokens.is_empty());
         return (
             title.map(str::to_owned),
             Rest {
@@ -236,7 +236,7 @@ fn complement(
     if let Some(what) = text_of(sentence, tokens, from, from + length) {
         out.triple(
             subject,
-            &tokens.get(copula).map_or("is", |token| token.text),
+            tokens.get(copula).map_or("is", |token| token.text),
             &what,
         );
     }
