@@ -89,32 +89,84 @@ fn block<T: Real, V: Values, const L: usize>(
     rows: Range<usize>,
     out: &mut [[T; L]],
 ) -> [f64; L] {
-    let mut seed = seeds.partition_point(|seed| (seed.0 as usize) < rows.start);
+    let first = rows.start;
+    let strength = &walk.strength[rows.clone()];
+    let inverse = &walk.inverse[rows.clone()];
+    let here = &current[rows.clone()];
+    let mut seed = seeds.partition_point(|seed| (seed.0 as usize) < first);
     let mut next_seed = seeds.get(seed).map_or(usize::MAX, |seed| seed.0 as usize);
     let mut residual = [0.0; L];
-    let vectors = walk.strength[rows.clone()].iter();
-    let vectors = vectors.zip(&walk.inverse[rows.clone()]);
-    let vectors = vectors.zip(&current[rows.clone()]).zip(out);
-    for (row, (((strength, inverse), here), out)) in rows.zip(vectors) {
-        let sum = row_sum(&walk.incoming, values, row, current);
+    let mut finish = |at: usize, sum: [f64; L]| {
         let mut inflow = sum.map(|sum| step.alpha * sum);
-        if row == next_seed {
-            while let Some(&(_, lane, weight)) =
-                seeds.get(seed).filter(|seed| seed.0 as usize == row)
+        if first + at == next_seed {
+            while let Some(&(row, lane, weight)) = seeds.get(seed)
+                && row as usize == first + at
             {
                 inflow[lane as usize] += step.restart[lane as usize] * weight;
                 seed += 1;
             }
             next_seed = seeds.get(seed).map_or(usize::MAX, |seed| seed.0 as usize);
         }
+        let (strength, inverse) = (strength[at].wide(), inverse[at].wide());
+        let (here, out) = (&here[at], &mut out[at]);
         for lane in 0..L {
-            let power = inflow[lane] * inverse.wide();
-            residual[lane] += strength.wide() * (power - here[lane].wide()).abs();
+            let power = inflow[lane] * inverse;
+            residual[lane] += strength * (power - here[lane].wide()).abs();
             let omega = step.omega[lane];
             out[lane] = T::of(omega * power + (1.0 - omega) * out[lane].wide());
         }
+    };
+    let starts = &walk.incoming.starts[first..=rows.end];
+    let mut at = 0;
+    while at < rows.len() {
+        // One vector alone: four rows side by side, which have no sum to wait for.
+        if L == 1
+            && let Some(&[start, second, third, fourth, end]) = starts[at..].first_chunk::<5>()
+        {
+            let length = second - start;
+            let equal = third - second == length && fourth - third == length;
+            if equal && end - fourth == length && length < LONG {
+                let sums = four_sums(&walk.incoming, values, start, length, current);
+                for (more, sum) in sums.into_iter().enumerate() {
+                    finish(at + more, sum);
+                }
+                at += 4;
+                continue;
+            }
+        }
+        finish(at, row_sum(&walk.incoming, values, first + at, current));
+        at += 1;
     }
     residual
+}
+
+/// The sums of four rows of one length, each in the order of [`row_sum`].
+#[inline(always)]
+fn four_sums<T: Real, V: Values, const L: usize>(
+    matrix: &Matrix,
+    values: V,
+    start: usize,
+    length: usize,
+    z: &[[T; L]],
+) -> [[f64; L]; 4] {
+    let row = |row: usize| {
+        let range = start + row * length..start + (row + 1) * length;
+        (&matrix.columns[range.clone()], values.of_row(range))
+    };
+    let ((a, a_values), (b, b_values)) = (row(0), row(1));
+    let ((c, c_values), (d, d_values)) = (row(2), row(3));
+    let add = |sum: [f64; L], values: V, at: usize, column: u32| -> [f64; L] {
+        let from = &z[column as usize];
+        std::array::from_fn(|lane| sum[lane] + values.times(at, from[lane].wide()))
+    };
+    let [mut w, mut x, mut y, mut z] = [[0.0; L]; 4];
+    for at in 0..length {
+        w = add(w, a_values, at, a[at]);
+        x = add(x, b_values, at, b[at]);
+        y = add(y, c_values, at, c[at]);
+        z = add(z, d_values, at, d[at]);
+    }
+    [w, x, y, z]
 }
 
 /// Σ W_uv z_u over the row of v.
@@ -128,30 +180,29 @@ fn row_sum<T: Real, V: Values, const L: usize>(
     let range = matrix.starts[row]..matrix.starts[row + 1];
     let columns = &matrix.columns[range.clone()];
     let values = values.of_row(range);
-    let add = |sum: &mut [f64; L], at: usize, column: u32| {
+    let add = |sum: [f64; L], at: usize, column: u32| -> [f64; L] {
         let from = &z[column as usize];
-        for lane in 0..L {
-            sum[lane] += values.times(at, from[lane].wide());
-        }
+        std::array::from_fn(|lane| sum[lane] + values.times(at, from[lane].wide()))
     };
     if columns.len() < LONG {
         let mut sum = [0.0; L];
         for (at, &column) in columns.iter().enumerate() {
-            add(&mut sum, at, column);
+            sum = add(sum, at, column);
         }
         return sum;
     }
-    let mut sums = [[0.0; L]; 4];
-    let (strands, tail) = columns.as_chunks::<4>();
-    for (chunk, columns) in strands.iter().enumerate() {
-        for (strand, &column) in columns.iter().enumerate() {
-            add(&mut sums[strand], chunk * 4 + strand, column);
-        }
+    let (mut a, mut b, mut c, mut d) = ([0.0; L], [0.0; L], [0.0; L], [0.0; L]);
+    let (quads, tail) = columns.as_chunks::<4>();
+    for (quad, &[first, second, third, fourth]) in quads.iter().enumerate() {
+        let at = quad * 4;
+        a = add(a, at, first);
+        b = add(b, at + 1, second);
+        c = add(c, at + 2, third);
+        d = add(d, at + 3, fourth);
     }
     for (at, &column) in tail.iter().enumerate() {
-        add(&mut sums[at], strands.len() * 4 + at, column);
+        a = add(a, quads.len() * 4 + at, column);
     }
-    let [a, b, c, d] = sums;
     std::array::from_fn(|lane| (a[lane] + b[lane]) + (c[lane] + d[lane]))
 }
 

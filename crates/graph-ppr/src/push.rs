@@ -17,8 +17,9 @@ use crate::walk::{Matrix, Walk, Weights};
 pub struct PushOptions {
     /// The probability to follow an edge. At least 0, below 1.
     pub alpha: f64,
-    /// A node is pushed while its residual is above ε times its strength (in units of the mean
-    /// weight of an edge: its degree where weights are equal).
+    /// A node is pushed while its residual is above ε times its strength, in units of the mean
+    /// weight of an edge: its degree where weights are equal. A dangling node counts as having one
+    /// mean edge.
     pub epsilon: f64,
 }
 
@@ -39,11 +40,16 @@ pub struct PushOptions {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Push<T> {
-    /// The nodes that were reached, ascending, with their scores.
+    /// The nodes that were pushed, each once, with their scores; in the order in which they were
+    /// reached, the seeds first.
     pub scores: Vec<(u32, T)>,
     /// The L1 distance from the exact solution: the residual that was not pushed. Not only a
     /// bound: without rounding it is the distance itself.
     pub error_bound: f64,
+    /// In an undirected graph no score is short of its exact value by more than this times the
+    /// node's strength in units of the mean weight of an edge: ε, and more by what dangling nodes
+    /// returned.
+    pub score_bound: f64,
     /// How many pushes there were.
     pub pushes: usize,
     /// How many entries of the matrix were read.
@@ -65,19 +71,12 @@ pub struct PushSpace<T> {
     queue: VecDeque<u32>,
 }
 
+/// All 0 until something reaches the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Node<T> {
     score: T,
+    /// Above the node's threshold exactly while the node is queued.
     residual: T,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
-    #[default]
-    Fresh,
-    Reached,
-    Queued,
 }
 
 impl<T: Real> PushSpace<T> {
@@ -99,20 +98,15 @@ impl<T: Real> PushSpace<T> {
 
     /// Adds to a node's residual, and queues it once it is worth a push.
     #[inline(always)]
-    fn give(&mut self, node: u32, mass: f64, threshold: f64) {
+    fn give(&mut self, node: u32, mass: f64, threshold: T) {
         let place = &mut self.nodes[node as usize];
-        let residual = place.residual.wide() + mass;
-        place.residual = T::of(residual);
-        match place.state {
-            State::Queued => return,
-            State::Fresh => {
-                self.reached.push(node);
-                place.state = State::Reached;
-            }
-            State::Reached => {}
+        let before = place.residual;
+        let after = T::of(before.wide() + mass);
+        place.residual = after;
+        if before == T::default() && place.score == T::default() {
+            self.reached.push(node);
         }
-        if residual > threshold {
-            place.state = State::Queued;
+        if before <= threshold && after > threshold {
             self.queue.push_back(node);
         }
     }
@@ -123,8 +117,8 @@ impl<T: Real> PushSpace<T> {
 /// A push of node u keeps 1 − α of u's residual as score and gives α of it to the nodes that u
 /// leads to. Scores and residuals together are always 1, and p = score + Σ_u residual_u · ppr(u),
 /// so what is left as residual is the L1 error, which [`Push::error_bound`] returns. In an
-/// undirected graph, moreover, no score is short of its exact value by more than ε times the
-/// node's strength over the mean weight, since strength_u · ppr(u)_v = strength_v · ppr(v)_u.
+/// undirected graph each score has a bound of its own, [`Push::score_bound`], since
+/// strength_u · ppr(u)_v = strength_v · ppr(v)_u.
 /// Mass that reaches a dangling node under [`Dangling::Restart`](crate::Dangling) is put aside and
 /// shared out at the end: what returns to the seeds spreads as the whole does.
 ///
@@ -153,7 +147,8 @@ pub fn forward_push<T: Real>(
     let epsilon = epsilon / walk.unit();
     for &(node, weight) in restart.entries() {
         let node = walk.inside(node);
-        space.give(node, weight, epsilon * walk.strength[node as usize].wide());
+        let threshold = T::of(epsilon * walk.strength[node as usize].wide());
+        space.give(node, weight, threshold);
     }
     let mut tally = Tally::default();
     match &matrix.weights {
@@ -179,10 +174,10 @@ pub fn forward_push<T: Real>(
             scores.push((walk.outside(inside), score));
         }
     }
-    scores.sort_unstable_by_key(|&(node, _)| node);
     Ok(Push {
         scores,
         error_bound: left * share,
+        score_bound: options.epsilon * share,
         pushes: tally.pushes,
         entries: tally.entries,
     })
@@ -208,7 +203,6 @@ fn run<T: Real>(
     while let Some(node) = space.queue.pop_front() {
         let place = &mut space.nodes[node as usize];
         let residual = place.residual.wide();
-        place.state = State::Reached;
         place.residual = T::default();
         place.score = T::of(place.score.wide() + (1.0 - alpha) * residual);
         tally.pushes += 1;
@@ -221,7 +215,7 @@ fn run<T: Real>(
         let each = alpha * residual * walk.inverse[node as usize].wide();
         for at in range {
             let to = matrix.columns[at];
-            let threshold = epsilon * walk.strength[to as usize].wide();
+            let threshold = T::of(epsilon * walk.strength[to as usize].wide());
             space.give(to, each * weight(at), threshold);
         }
     }

@@ -92,8 +92,10 @@ pub enum Method {
     /// Chebyshev's semi-iterative method (Golub and Varga 1961). An undirected walk is reversible:
     /// P is similar to the symmetric D^-½ W D^-½, so its spectrum is real and within [−1, 1], and
     /// the polynomial that is smallest there makes the error fall by α / (1 + √(1 − α²)) in each
-    /// step: 0.27 for α = 0.5, 0.56 for 0.85. No similarity has to be computed, since a polynomial
-    /// in P is the same in either basis; vectors and memory are those of power iteration.
+    /// step: 0.27 for α = 0.5, 0.56 for 0.85. Where the residuals show that the spectrum is smaller,
+    /// so is the interval, and the error falls faster. No similarity has to be computed, since a
+    /// polynomial in P is the same in either basis; vectors and memory are those of power
+    /// iteration.
     Chebyshev,
 }
 
@@ -243,6 +245,7 @@ fn lanes<T: Real, const L: usize>(
         let row = row as usize;
         current[row][lane as usize] = T::of(weight * walk.inverse[row].wide());
     }
+    let method = if most == 1 { Method::Power } else { method };
     let mut solutions: [Option<Solution<T>>; L] = [const { None }; L];
     let mut phases = restarts.map(|restart| match (restart, method) {
         (None, _) => Phase::Done,
@@ -256,7 +259,7 @@ fn lanes<T: Real, const L: usize>(
             current[row as usize] = current[row as usize].map(|z| T::of(z.wide() * (1.0 - alpha)));
         }
     }
-    let mut omega = 1.0;
+    let mut polynomials = [Polynomial::new(alpha); L];
     for iteration in 1..=most {
         let dangling = dangling(walk, &current);
         let coefficients = Step {
@@ -265,41 +268,34 @@ fn lanes<T: Real, const L: usize>(
                 Phase::Power => 1.0 - alpha + alpha * dangling[lane],
                 _ => 1.0 - alpha,
             }),
-            omega: phases.map(|phase| {
-                if phase == Phase::Chebyshev {
-                    omega
-                } else {
-                    1.0
-                }
+            omega: std::array::from_fn(|lane| match phases[lane] {
+                Phase::Chebyshev => polynomials[lane].omega,
+                _ => 1.0,
             }),
         };
         let residuals = step(walk, &seeds, &coefficients, &current, &mut other);
         std::mem::swap(&mut current, &mut other);
-        omega = match iteration {
-            1 => 2.0 / (2.0 - alpha * alpha),
-            _ => 4.0 / (4.0 - alpha * alpha * omega),
-        };
         for lane in 0..L {
             let small = residuals[lane] <= options.tolerance;
             let last = iteration == most;
             match phases[lane] {
                 Phase::Done => {}
-                Phase::Chebyshev if !(small || last) => {}
-                Phase::Chebyshev if !last => {
+                // The last step is always one of power iteration, whose residual bounds the error.
+                Phase::Chebyshev if !small && iteration + 1 < most => {
+                    polynomials[lane].next(residuals[lane]);
+                }
+                Phase::Chebyshev => {
                     to_simplex(walk, &mut current, lane);
                     phases[lane] = Phase::Power;
                 }
-                Phase::Power if !(small || last) => {}
-                phase => {
-                    if phase == Phase::Chebyshev {
-                        to_simplex(walk, &mut current, lane);
-                    }
+                Phase::Power if !small && !last => {}
+                Phase::Power => {
                     phases[lane] = Phase::Done;
                     solutions[lane] = Some(Solution {
                         scores: scores(walk, &current, lane),
                         iterations: iteration,
                         residual: residuals[lane],
-                        converged: small && phase == Phase::Power,
+                        converged: small,
                         alpha,
                     });
                 }
@@ -310,6 +306,72 @@ fn lanes<T: Real, const L: usize>(
         }
     }
     solutions
+}
+
+/// A lane's Chebyshev polynomials, and the interval [−ρ, ρ] on which they are small.
+///
+/// α bounds the spectrum of α P; but a walk keeps its mass, so the error has no part in the
+/// eigenvalue 1, and the rest may lie in a much smaller interval. So ρ starts at 0 (power
+/// iteration) and grows when the residual falls more slowly than the polynomials promise, to what
+/// the last step's factor says of the largest eigenvalue (Hageman and Young 1981, chapter 5).
+/// Outside the interval the iteration still converges, only more slowly.
+#[derive(Clone, Copy)]
+struct Polynomial {
+    alpha: f64,
+    rho: f64,
+    omega: f64,
+    /// Steps on this interval.
+    age: i32,
+    /// The residual at its first step, and at the last one.
+    first: f64,
+    last: f64,
+}
+
+impl Polynomial {
+    /// Steps on an interval before it is judged.
+    const PATIENCE: i32 = 4;
+    /// How much worse than promised the residual may be (the promise is of another norm).
+    const SLACK: f64 = 2.0;
+    /// The estimate comes from below.
+    const MARGIN: f64 = 1.05;
+
+    fn new(alpha: f64) -> Self {
+        Self {
+            alpha,
+            rho: 0.0,
+            omega: 1.0,
+            age: 0,
+            first: 0.0,
+            last: 0.0,
+        }
+    }
+
+    /// Takes the residual that the step started from, and sets ω for the next.
+    fn next(&mut self, residual: f64) {
+        if self.age == 0 {
+            self.first = residual;
+        }
+        self.age += 1;
+        let square = self.rho * self.rho;
+        self.omega = match self.age {
+            1 => 2.0 / (2.0 - square),
+            _ => 4.0 / (4.0 - square * self.omega),
+        };
+        if self.age > Self::PATIENCE && self.rho < self.alpha {
+            let width = 1.0 + (1.0 - square).sqrt();
+            let fall = (self.rho / width).powi(self.age - 1);
+            let promised = 2.0 * fall / (1.0 + fall * fall);
+            let factor = residual / self.last * width;
+            let largest = (factor * factor + square) / (2.0 * factor);
+            if residual > Self::SLACK * promised * self.first && largest > self.rho * 1.02 {
+                *self = Self {
+                    rho: (largest * Self::MARGIN).min(self.alpha),
+                    ..Self::new(self.alpha)
+                };
+            }
+        }
+        self.last = residual;
+    }
 }
 
 /// The seeds of all lanes, in the walk's numbers.
@@ -327,9 +389,9 @@ fn seeds<T: Real, const L: usize>(walk: &Walk<T>, restarts: &[Option<&Restart>; 
 fn dangling<T: Real, const L: usize>(walk: &Walk<T>, current: &[[T; L]]) -> [f64; L] {
     let mut mass = [0.0; L];
     for &row in &walk.loose {
-        // Their strength is 1.
+        let strength = walk.strength[row as usize].wide();
         for (mass, z) in mass.iter_mut().zip(current[row as usize]) {
-            *mass += z.wide();
+            *mass += z.wide() * strength;
         }
     }
     mass

@@ -40,13 +40,14 @@ pub struct Walk<T> {
     pub(crate) incoming: Matrix,
     /// Row u: the nodes that u leads to; only for directed graphs, and only once it is asked for.
     outgoing: OnceLock<Matrix>,
-    /// Sum of the weights that leave a node; 1 for a dangling one.
+    /// Sum of the weights that leave a node; the mean weight for a dangling one.
     pub(crate) strength: Vec<T>,
     pub(crate) inverse: Vec<T>,
     /// The dangling nodes under [`Dangling::Restart`].
     pub(crate) loose: Vec<u32>,
     pub(crate) blocks: Vec<Range<usize>>,
-    mean_weight: f64,
+    /// The mean weight of an edge, in `f32`, so that it is exact in any kind of matrix.
+    unit: f64,
 }
 
 /// CSR over the walk's own numbers, without the weights where they are all 1. Columns are below
@@ -91,25 +92,31 @@ impl<T: Real> Walk<T> {
         let adjacency = graph.adjacency();
         let mut rows = adjacency.outer_iterator();
         let ones = rows.all(|row| row.data().windows(2).all(|pair| pair[0] == pair[1]));
+        let total = match ones {
+            true => adjacency.nnz() as f64,
+            false => adjacency.data().iter().sum::<f64>() * scale,
+        };
+        let unit = match adjacency.nnz() {
+            0 => 1.0,
+            entries => f64::from((total / entries as f64) as f32),
+        };
         let (mut strength, mut loose) = (Vec::with_capacity(nodes), Vec::new());
-        let (mut columns_of, mut total, mut count) = (vec![0_usize; nodes + 1], 0.0, 0_usize);
+        let mut columns_of = vec![0_usize; nodes + 1];
         for (new, &old) in old_of_new.iter().enumerate() {
             let (to, weights) = graph.row(old);
-            let sum = match ones {
-                true => to.len() as f64,
-                false => weights.iter().sum::<f64>() * scale,
-            };
-            (total, count) = (total + sum, count + to.len());
             for &to in to {
                 columns_of[new_of_old[to as usize] as usize + 1] += 1;
             }
-            strength.push(if to.is_empty() { 1.0 } else { sum });
-            if to.is_empty() {
-                match dangling {
-                    Dangling::SelfLoop => columns_of[new + 1] += 1,
-                    Dangling::Restart => loose.push(new as u32),
-                }
+            match (to.is_empty(), dangling) {
+                (false, _) => {}
+                (true, Dangling::SelfLoop) => columns_of[new + 1] += 1,
+                (true, Dangling::Restart) => loose.push(new as u32),
             }
+            strength.push(match (to.is_empty(), ones) {
+                (true, _) => unit,
+                (false, true) => to.len() as f64,
+                (false, false) => weights.iter().sum::<f64>() * scale,
+            });
         }
         for row in 0..nodes {
             columns_of[row + 1] += columns_of[row];
@@ -132,7 +139,7 @@ impl<T: Real> Walk<T> {
                 put(new_of_old[to as usize], weight * scale);
             }
             if to.is_empty() && dangling == Dangling::SelfLoop {
-                put(new as u32, 1.0);
+                put(new as u32, unit);
             }
         }
         let single = size_of::<T>() == 4 || values.iter().all(|&w| f64::from(w as f32) == w);
@@ -157,11 +164,7 @@ impl<T: Real> Walk<T> {
             incoming,
             outgoing: OnceLock::new(),
             loose,
-            mean_weight: if count == 0 {
-                1.0
-            } else {
-                total / count as f64
-            },
+            unit,
         })
     }
 
@@ -223,7 +226,7 @@ impl<T: Real> Walk<T> {
 
     /// The mean weight of an edge: the unit of strength.
     pub(crate) fn unit(&self) -> f64 {
-        self.mean_weight
+        self.unit
     }
 
     pub(crate) fn inside(&self, node: u32) -> u32 {
@@ -253,7 +256,7 @@ impl<T: Clone> Clone for Walk<T> {
             inverse: self.inverse.clone(),
             loose: self.loose.clone(),
             blocks: self.blocks.clone(),
-            mean_weight: self.mean_weight,
+            unit: self.unit,
         }
     }
 }
