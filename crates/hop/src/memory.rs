@@ -117,16 +117,23 @@ impl<I: Ord + Clone + Debug> HopMemory<I> {
         if let Some(graph) = self.take_known(view.digest()) {
             return Ok(graph);
         }
-        let seen = self
-            .documents
-            .iter()
-            .filter(|(document, _)| view.contains(**document));
-        let graph = Arc::new(HopGraph::build(seen.flat_map(|(_, passages)| passages))?);
+        let graph = Arc::new(HopGraph::build(self.visible(view))?);
         let mut graphs = self.graphs.lock();
         graphs.push((*view.digest(), Arc::clone(&graph)));
         let surplus = graphs.len().saturating_sub(self.kept);
         graphs.drain(..surplus);
         Ok(graph)
+    }
+
+    /// The passages that a view sees, by id: what the indexes of [`paper`](crate::paper) and
+    /// [`prop`](crate::prop) are to be built from. O(all documents + visible passages · log).
+    #[must_use]
+    pub fn visible(&self, view: &View) -> Vec<&Passage<I>> {
+        let documents = self.documents.iter();
+        let seen = documents.filter(|(document, _)| view.contains(**document));
+        let mut passages: Vec<&Passage<I>> = seen.flat_map(|(_, passages)| passages).collect();
+        passages.sort_by(|a, b| a.id.cmp(&b.id));
+        passages
     }
 
     fn take_known(&self, digest: &[u8; 32]) -> Option<Arc<HopGraph<I>>> {

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cornu_core::Ranking;
 use cornu_core::testing::proptest::prelude::*;
+use cornu_core::{Ranking, View};
+use cornu_hop::paper::{PaperHippoRag, PaperOptions, PaperPassage, SynonymOptions, WeightMode};
+use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
 use cornu_hop::{HopGraph, HopMemory, RecallOptions};
+
+use ndarray::{Array2, arr1};
 
 use crate::world::{Id, Source, Write, finally, put, question, view, writes};
 
@@ -33,6 +37,66 @@ fn fresh(documents: BTreeMap<u8, Source>) -> (HopMemory<Id>, BTreeMap<u8, (u32, 
     (memory, out)
 }
 
+/// A vector that depends on the text alone.
+fn vector(text: &str) -> [f32; 4] {
+    let mut sums = [1.0_f32; 4];
+    for (at, byte) in text.bytes().enumerate() {
+        sums[(at + usize::from(byte)) % 4] += f32::from(byte % 7);
+    }
+    let norm = sums.iter().map(|x| x * x).sum::<f32>().sqrt();
+    sums.map(|x| x / norm)
+}
+
+fn vectors<'a>(texts: impl Iterator<Item = &'a str>) -> Array2<f32> {
+    let rows: Vec<[f32; 4]> = texts.map(vector).collect();
+    Array2::from(rows)
+}
+
+/// Everything that an asker gets from the published methods, over what the view sees.
+fn published(memory: &HopMemory<Id>, view: &View, question: &str) -> String {
+    let passages = memory.visible(view);
+    let dense = vectors(passages.iter().map(|passage| passage.text.as_str()));
+    let question = arr1(&vector(question));
+    let dense: Vec<f64> = dense.dot(&question).iter().map(|x| f64::from(*x)).collect();
+    let triples = passages.iter().map(|passage| PaperPassage {
+        triples: &passage.extraction.triples,
+    });
+    let propositions = passages.iter().map(|passage| PropPassage {
+        propositions: &passage.extraction.propositions,
+    });
+    let (triples, propositions) = (
+        triples.collect::<Vec<_>>(),
+        propositions.collect::<Vec<_>>(),
+    );
+    let mut out = format!(
+        "{:?}",
+        passages
+            .iter()
+            .map(|passage| passage.id)
+            .collect::<Vec<_>>()
+    );
+    for mode in [WeightMode::Published, WeightMode::Accumulated] {
+        let index = PaperHippoRag::build(&triples, mode).unwrap();
+        let phrases = vectors(index.phrases().iter().map(String::as_str));
+        let index = index
+            .with_synonyms(&phrases.view(), &SynonymOptions::default())
+            .unwrap();
+        let texts: Vec<String> = index.fact_texts().collect();
+        let facts = vectors(texts.iter().map(String::as_str));
+        let options = PaperOptions::default();
+        let found = index.recall(&question.view(), &facts.view(), &dense, &options);
+        out += &format!("{:?} {:?}", index.counts(), found.unwrap());
+    }
+    for mode in [PropMode::Published, PropMode::Clean] {
+        let index = PropRag::build(&propositions, mode).unwrap();
+        let texts = vectors(index.propositions());
+        let options = PropOptions::default();
+        let found = index.recall(&question.view(), &texts.view(), &dense, None, &options);
+        out += &format!("{:?} {:?}", index.entities(), found.unwrap());
+    }
+    out
+}
+
 /// Everything that an asker gets.
 fn all(graph: &HopGraph<Id>, question: &str) -> String {
     let near = graph.passages().enumerate();
@@ -59,6 +123,8 @@ proptest! {
             let other = fresh.graph(&view(&again, grant)).unwrap();
             prop_assert!(one.same_bits(&other));
             prop_assert_eq!(all(&one, &question), all(&other, &question));
+            let one = published(&grown, &view(&documents, grant), &question);
+            prop_assert_eq!(one, published(&fresh, &view(&again, grant), &question));
         }
     }
 
@@ -73,6 +139,8 @@ proptest! {
             let other = without.graph(&view(&again, grant)).unwrap();
             prop_assert!(one.same_bits(&other));
             prop_assert_eq!(all(&one, &question), all(&other, &question));
+            let one = published(&grown, &view(&documents, grant), &question);
+            prop_assert_eq!(one, published(&without, &view(&again, grant), &question));
         }
     }
 }
