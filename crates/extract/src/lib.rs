@@ -5,6 +5,7 @@
 //! | [`rules`] | [`RuleExtractor`]: English and Chinese by rules, without a model |
 //! | [`openie`] | [`read_openie`]: published OpenIE files, read strictly, with a [`ImportReport`] |
 //! | [`key`] | [`entity_key`], [`paper_key`]: when two names are one |
+//! | [`questions`](mod@questions) | [`questions()`]: what a passage answers and what it raises |
 //! | [`quality`] | [`NameOverlap`]: precision and recall of names against a reference |
 //!
 //! Everything is deterministic and runs in time linear in the text.
@@ -30,11 +31,13 @@
 pub mod key;
 pub mod openie;
 pub mod quality;
+pub mod questions;
 pub mod rules;
 
 pub use key::{KeyWord, entity_key, key_words, paper_key, push_key_word};
 pub use openie::{ImportReport, ImportRules, ImportedPassage, OpenIeError, read_openie};
 pub use quality::NameOverlap;
+pub use questions::{Questions, questions};
 pub use rules::{RuleExtractor, split_title};
 
 /// The crate's README, so that its example is compiled and run.

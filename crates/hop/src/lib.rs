@@ -9,6 +9,7 @@
 //! | [`recall`] | [`HopGraph::recall`]: names, facts and meaning as seeds of a walk; [`Recalled`] |
 //! | [`paper`] | [`paper::PaperHippoRag`]: HippoRAG 2 as published, to compare with |
 //! | [`prop`] | [`prop::PropRag`]: PropRAG, as published and clean |
+//! | [`hoprag`] | [`hoprag::HopRag`]: HopRAG over the whole corpus |
 //! | [`explain`] | [`HopGraph::explain`]: shares of a score and the paths they came by |
 //!
 //! **What an asker may not see has no part in a walk.** A graph is built from the visible
@@ -41,6 +42,7 @@
 mod error;
 pub mod explain;
 pub mod graph;
+pub mod hoprag;
 pub mod memory;
 mod names;
 pub mod paper;

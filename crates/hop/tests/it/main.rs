@@ -4,6 +4,7 @@
 mod cases;
 mod chapter;
 mod histories;
+mod hoprag;
 mod paper;
 mod prop;
 mod recall;
