@@ -7,7 +7,7 @@
 //! | [`memory`] | [`HopMemory`]: the facts of all documents, and a graph for each view |
 //! | [`graph`] | [`HopGraph`]: the passages, names and facts that one view sees |
 //! | [`recall`] | [`HopGraph::recall`]: names, facts and meaning as seeds of a walk; [`Recalled`] |
-//! | [`paper`] | [`paper::PaperHippoRag`]: HippoRAG 2 as published, to compare with |
+//! | [`paper`] | [`paper::PaperHippoRag`], [`paper::FirstHippoRag`]: HippoRAG 2 and 1 as published |
 //! | [`prop`] | [`prop::PropRag`]: PropRAG, as published and clean |
 //! | [`hoprag`] | [`hoprag::HopRag`]: HopRAG over the whole corpus |
 //! | [`explain`] | [`HopGraph::explain`]: shares of a score and the paths they came by |

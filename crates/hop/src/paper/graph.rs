@@ -89,6 +89,8 @@ pub struct PaperHippoRag {
     pub(super) pairs: BTreeMap<(u32, u32), f64>,
     pub(super) self_loops: BTreeSet<u32>,
     pub(super) passage_edges: BTreeSet<(u32, u32)>,
+    /// The ends of each passage's different facts.
+    pub(super) passage_facts: Vec<Vec<(u32, u32)>>,
     /// Scores of synonymy by ordered pair of phrases.
     pub(super) synonyms: BTreeMap<(u32, u32), f64>,
     pub(super) walk: Walk<f64>,
@@ -137,6 +139,14 @@ impl PaperHippoRag {
                 *pairs.entry((object, subject)).or_default() += 1.0;
             }
         }
+        let ends = |facts: &Vec<[String; 3]>| {
+            let different: BTreeSet<&[String; 3]> = facts.iter().collect();
+            let ends = different
+                .into_iter()
+                .map(|[s, _, o]| (number(s), number(o)));
+            ends.collect::<Vec<_>>()
+        };
+        let passage_facts = read.iter().map(ends).collect();
         let mut holders = vec![0_u32; phrases.len()];
         for &(_, phrase) in &passage_edges {
             if let Some(count) = holders.get_mut(phrase as usize) {
@@ -153,6 +163,7 @@ impl PaperHippoRag {
             pairs,
             self_loops,
             passage_edges,
+            passage_facts,
             synonyms: BTreeMap::new(),
             walk: Walk::new(&GraphBuilder::undirected(nodes)?.build(), Dangling::Restart)?,
         };

@@ -1,14 +1,19 @@
 //! Any history gives the graph of a fresh build, and hidden documents have no part in anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cornu_core::testing::proptest::prelude::*;
 use cornu_core::{Ranking, View};
-use cornu_hop::paper::{PaperHippoRag, PaperOptions, PaperPassage, SynonymOptions, WeightMode};
+use cornu_extract::{Questions, questions};
+use cornu_hop::hoprag::{BySimilarity, EdgeRules, HopRag, HopRagOptions, HopRagPassage};
+use cornu_hop::paper::{
+    FirstHippoRag, FirstOptions, PaperHippoRag, PaperOptions, PaperPassage, SynonymOptions,
+    WeightMode,
+};
 use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
 use cornu_hop::{HopGraph, HopMemory, RecallOptions};
 
-use ndarray::{Array2, arr1};
+use ndarray::{Array2, arr1, arr2};
 
 use crate::world::{Id, Source, Write, finally, put, question, view, writes};
 
@@ -86,6 +91,14 @@ fn published(memory: &HopMemory<Id>, view: &View, question: &str) -> String {
         let options = PaperOptions::default();
         let found = index.recall(&question.view(), &facts.view(), &dense, &options);
         out += &format!("{:?} {:?}", index.counts(), found.unwrap());
+        let first = FirstHippoRag::new(&index).unwrap();
+        let names = arr2(&[vector("Ada Stone"), vector("Holt")]);
+        let options = FirstOptions {
+            recognition: Some(0.9),
+            ..FirstOptions::default()
+        };
+        let found = first.recall(&names.view(), &phrases.view(), &dense, &options);
+        out += &format!("{:?}", found.unwrap());
     }
     for mode in [PropMode::Published, PropMode::Clean] {
         let index = PropRag::build(&propositions, mode).unwrap();
@@ -93,6 +106,38 @@ fn published(memory: &HopMemory<Id>, view: &View, question: &str) -> String {
         let options = PropOptions::default();
         let found = index.recall(&question.view(), &texts.view(), &dense, None, &options);
         out += &format!("{:?} {:?}", index.entities(), found.unwrap());
+    }
+    let made: Vec<Questions> = passages
+        .iter()
+        .map(|passage| questions(passage.title.as_deref(), &passage.extraction))
+        .collect();
+    let nodes = passages
+        .iter()
+        .zip(&made)
+        .map(|(passage, made)| HopRagPassage {
+            document: u32::from(passage.id.0),
+            keywords: passage.title.iter().cloned().collect(),
+            answerable: made.answerable.len(),
+            pending: made.pending.len(),
+        });
+    let answerable = made.iter().flat_map(|made| &made.answerable);
+    let answerable = vectors(answerable.map(String::as_str));
+    let pending = made.iter().flat_map(|made| &made.pending);
+    let pending = vectors(pending.map(String::as_str));
+    for rules in [EdgeRules::published(), EdgeRules::clean()] {
+        let nodes = nodes.clone().collect();
+        let index = HopRag::build(nodes, &answerable.view(), &pending.view(), &rules).unwrap();
+        let (keywords, options) = (BTreeSet::new(), HopRagOptions { top: 2, hops: 3 });
+        let (question, pending) = (question.view(), pending.view());
+        let found = index.recall(
+            &question,
+            &keywords,
+            &pending,
+            &dense,
+            &BySimilarity,
+            &options,
+        );
+        out += &format!("{:?} {:?}", index.edges(), found.unwrap());
     }
     out
 }
@@ -114,6 +159,8 @@ fn all(graph: &HopGraph<Id>, question: &str) -> String {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn any_history_gives_the_graph_of_a_fresh_build(writes in writes(), question in question()) {
         let (grown, documents) = grown(&writes);

@@ -4,7 +4,8 @@ use cornu_core::Triple;
 use cornu_extract::{ImportRules, read_openie};
 use cornu_hop::HopError;
 use cornu_hop::paper::{
-    PaperCounts, PaperHippoRag, PaperOptions, PaperPassage, SynonymOptions, WeightMode,
+    FirstHippoRag, FirstOptions, PaperCounts, PaperHippoRag, PaperOptions, PaperPassage,
+    SynonymOptions, WeightMode,
 };
 use ndarray::{Array2, arr1, arr2};
 
@@ -193,4 +194,59 @@ fn published_weights_lose_the_facts_between_synonyms() {
     // Published: 2 × 0.8 between alpha and beta; accumulated: 2 + 0.8. More weight between the
     // phrases leaves less for their passage.
     assert!(score(WeightMode::Published) > score(WeightMode::Accumulated));
+}
+
+/// HippoRAG 1: names are linked to the nearest phrase, passages are scored by their facts.
+#[test]
+fn the_first_hipporag_sums_over_facts() {
+    let index = index(WeightMode::Published);
+    let first = FirstHippoRag::new(&index).unwrap();
+    let phrases = Array2::<f32>::eye(5); // alpha, beta, delta, epsilon, gamma
+    let names = arr2(&[[0.9_f32, 0.1, 0.0, 0.0, 0.0]]);
+    let dense = [0.1, 0.2, 0.9];
+    let ask = |recognition| {
+        let options = FirstOptions {
+            recognition,
+            ..FirstOptions::default()
+        };
+        first
+            .recall(&names.view(), &phrases.view(), &dense, &options)
+            .unwrap()
+    };
+    let found = ask(None);
+    assert_eq!(
+        found
+            .links
+            .iter()
+            .map(|(phrase, _)| *phrase)
+            .collect::<Vec<_>>(),
+        [0]
+    );
+    assert_eq!(found.ranking.ids().copied().collect::<Vec<_>>(), [0, 1, 2]);
+    // Passage 0 has two facts of the linked phrase; no fact leads to passage 2.
+    assert_eq!(found.ranking.as_slice()[0].score, 1.0);
+    assert_eq!(found.ranking.as_slice()[2].score, 0.0);
+    // The link's cosine is 0.9: not recognised at 0.95, so the dense scores count by half.
+    let mixed = ask(Some(0.95));
+    let score = |id: u32| {
+        mixed
+            .ranking
+            .iter()
+            .find(|scored| scored.id == id)
+            .unwrap()
+            .score
+    };
+    assert!((score(2) - 0.5).abs() < 1e-12 && (score(0) - 0.5).abs() < 1e-12);
+    assert_eq!(ask(Some(0.5)), found);
+    // A question that names nothing.
+    let none = Array2::<f32>::zeros((0, 5));
+    let lost = first.recall(
+        &none.view(),
+        &phrases.view(),
+        &dense,
+        &FirstOptions::default(),
+    );
+    let lost = lost.unwrap();
+    assert!(lost.dense_only);
+    assert_eq!(lost.ranking.ids().next(), Some(&2));
 }
