@@ -3,12 +3,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`rules`] | [`RuleExtractor`]: English and Chinese by rules, without a model |
+//! | [`chat`] | [`ChatExtractor`]: a language model behind an OpenAI-compatible server |
 //! | [`openie`] | [`read_openie`]: published OpenIE files, read strictly, with a [`ImportReport`] |
 //! | [`key`] | [`entity_key`], [`paper_key`]: when two names are one |
 //! | [`questions`](mod@questions) | [`questions()`]: what a passage answers and what it raises |
 //! | [`quality`] | [`NameOverlap`]: precision and recall of names against a reference |
 //!
-//! Everything is deterministic and runs in time linear in the text.
+//! Everything but the language model is deterministic and runs in time linear in the text.
 //!
 //! # Example
 //!
@@ -28,12 +29,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod chat;
 pub mod key;
 pub mod openie;
 pub mod quality;
 pub mod questions;
 pub mod rules;
 
+pub use chat::{ChatExtractor, ChatOptions, Usage};
 pub use key::{KeyWord, entity_key, key_words, paper_key, push_key_word};
 pub use openie::{ImportReport, ImportRules, ImportedPassage, OpenIeError, read_openie};
 pub use quality::NameOverlap;
