@@ -11,10 +11,17 @@
 //! | [`timing`] | interleaved timings |
 //! | [`tree`] | the hash of the tree that was measured |
 
+pub mod cached;
 pub mod corpus;
 pub mod dense;
+pub mod external;
+pub mod fitted;
+pub mod live;
 pub mod models;
+pub mod paired;
+pub mod planted;
 pub mod run;
+pub mod strategies;
 pub mod table;
 pub mod tables;
 pub mod timing;

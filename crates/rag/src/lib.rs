@@ -2,13 +2,14 @@
 //!
 //! | module or item | what it is |
 //! |---|---|
-//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, three searches, `answer`, `calibrate` |
+//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
 //! | [`Found`], [`Hit`], [`Place`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
+//! | [`upkeep`] | for the owner: bring the artifacts up to date, rebuild, check |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
 //! The nouns of `cornu-core` are re-exported, and the crates below as modules.
@@ -62,8 +63,10 @@ mod interval;
 pub mod markers;
 mod options;
 mod postings;
+mod prune;
 mod search;
 mod threshold;
+pub mod upkeep;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
 pub use calibrate::{Calibration, Labelled, Target};

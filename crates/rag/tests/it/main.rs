@@ -14,6 +14,8 @@ mod interference;
 mod journey;
 mod leaks;
 mod near_miss;
+mod postings;
+mod prune;
 mod question_set;
 mod suite;
 mod together;
