@@ -25,7 +25,7 @@ pub struct Questions {
 /// let text = "Changed It\nChanged It is a song performed by Nicki Minaj.";
 /// let made = questions(Some("Changed It"), &RuleExtractor::new().read(text));
 /// assert_eq!(made.answerable[0], "What is Changed It?");
-/// assert_eq!(made.answerable[2], "Changed It performed by what?");
+/// assert_eq!(made.answerable[2], "Changed It is a song performed by what?");
 /// assert_eq!(made.pending, ["What is Nicki Minaj?"]);
 /// ```
 #[must_use]
