@@ -8,6 +8,7 @@ use cornu_core::{DocId, EmbeddingProvider, FactStore, Fingerprint, Principal, Ra
 use cornu_store::{Snapshot, SqliteVecStore};
 
 use crate::error::RagError;
+use crate::multihop::Graphs;
 use crate::options::RagOptions;
 use crate::postings::Postings;
 
@@ -23,6 +24,7 @@ pub struct LiveRagIndex {
     pub(crate) provider: Arc<dyn EmbeddingProvider>,
     pub(crate) options: RagOptions,
     pub(crate) postings: Postings,
+    pub(crate) graphs: Graphs,
 }
 
 impl LiveRagIndex {
@@ -50,6 +52,7 @@ impl LiveRagIndex {
             provider,
             options,
             postings,
+            graphs: Graphs::default(),
         };
         // Weights that no fusion takes are better found now than at the first question.
         index.fuse(&Ranking::empty(), &Ranking::empty())?;

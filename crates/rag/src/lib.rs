@@ -2,7 +2,7 @@
 //!
 //! | module or item | what it is |
 //! |---|---|
-//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
+//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, four searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
 //! | [`Found`], [`Hit`], [`Place`], [`Second`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
@@ -62,10 +62,12 @@ mod contextual;
 mod error;
 mod evidence;
 mod explain;
+mod extractions;
 mod index;
 mod ingest;
 mod interval;
 pub mod markers;
+mod multihop;
 mod options;
 mod postings;
 mod prune;
@@ -105,7 +107,9 @@ pub use cornu_chunk as chunk;
 pub use cornu_core as core;
 pub use cornu_embed as embed;
 pub use cornu_eval as eval;
+pub use cornu_extract as extract;
 pub use cornu_fuse as fuse;
+pub use cornu_hop as hop;
 pub use cornu_remote as remote;
 pub use cornu_rerank as rerank;
 pub use cornu_segment as segment;
