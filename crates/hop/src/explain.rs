@@ -120,12 +120,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             .collect())
     }
 
-    fn part(
-        &self,
-        recalled: &Recalled<I>,
-        parted: &Parted<'_>,
-        id: &I,
-    ) -> Option<Explanation<I>> {
+    fn part(&self, recalled: &Recalled<I>, parted: &Parted<'_>, id: &I) -> Option<Explanation<I>> {
         let found = recalled.ranking.iter().find(|scored| scored.id == *id)?;
         let target = self.position(id)?;
         let mut parts = Vec::new();

@@ -217,7 +217,9 @@ impl LiveRagIndex {
         };
         let walked = match way {
             Way::Hybrid => None,
-            Way::Hop => Some(self.walk(snapshot, question, &routes.dense, self.options.evidence)?),
+            Way::Hop => {
+                Some(self.walk(snapshot, question, &routes.dense, self.options.evidence)?)
+            }
         };
         let mut hits = match &walked {
             Some(walked) => walked.hits(snapshot, &routes.dense)?,

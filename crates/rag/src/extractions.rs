@@ -46,10 +46,7 @@ impl LiveRagIndex {
     /// assert_eq!(index.search_hop(&Principal::public(), "Where is Rome?", 3)?.hits.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn complete_extractions(
-        &self,
-        mut progress: impl FnMut(usize),
-    ) -> Result<usize, RagError> {
+    pub fn complete_extractions(&self, mut progress: impl FnMut(usize)) -> Result<usize, RagError> {
         let extractor = self.extractor()?;
         let digest = digest(extractor);
         let mut after: Option<ChunkId> = None;

@@ -223,20 +223,22 @@ impl LiveRagIndex {
         }
         self.store.batch(|batch| {
             let beside = tokens.iter().zip(&read);
-            let written = work.into_iter().zip(&terms).zip(beside).map(
-                |((step, terms), (tokens, read))| match step {
-                    Step::Write { facts, truncated } => {
-                        let (tokens, read) = (tokens.as_ref(), read.as_ref());
-                        let change = batch.upsert_with_rows(&facts, terms, tokens, read)?;
-                        Ok(Ingested {
-                            change,
-                            chunks: facts.chunks.len(),
-                            truncated,
-                        })
-                    }
-                    other => other.settle(),
-                },
-            );
+            let written =
+                work.into_iter()
+                    .zip(&terms)
+                    .zip(beside)
+                    .map(|((step, terms), (tokens, read))| match step {
+                        Step::Write { facts, truncated } => {
+                            let (tokens, read) = (tokens.as_ref(), read.as_ref());
+                            let change = batch.upsert_with_rows(&facts, terms, tokens, read)?;
+                            Ok(Ingested {
+                                change,
+                                chunks: facts.chunks.len(),
+                                truncated,
+                            })
+                        }
+                        other => other.settle(),
+                    });
             Ok(written.collect())
         })
     }

@@ -65,7 +65,9 @@ impl Beside {
         let is_there = self.is_in(reader.connection);
         Ok(match is_there.map_err(|error| reader.wrap(error))? {
             true => table.to_owned(),
-            false => format!("(SELECT 0 AS id, x'' AS space, x'' AS {column}, x'' AS seal WHERE 0)"),
+            false => {
+                format!("(SELECT 0 AS id, x'' AS space, x'' AS {column}, x'' AS seal WHERE 0)")
+            }
         })
     }
 
@@ -122,7 +124,10 @@ impl Beside {
     }
 
     fn damage(self, chunk: &ChunkId) -> String {
-        format!("the {} of chunk {chunk} are not what was written", self.what)
+        format!(
+            "the {} of chunk {chunk} are not what was written",
+            self.what
+        )
     }
 
     fn create(self) -> String {

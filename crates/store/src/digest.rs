@@ -50,12 +50,7 @@ pub(crate) fn seal(texts: &Texts<'_>) -> [u8; 16] {
 }
 
 /// Half a blake3 over a row beside a chunk and whose it is.
-pub(crate) fn row_seal(
-    domain: &str,
-    chunk: &ChunkId,
-    space: &[u8; 32],
-    row: &[u8],
-) -> [u8; 16] {
+pub(crate) fn row_seal(domain: &str, chunk: &ChunkId, space: &[u8; 32], row: &[u8]) -> [u8; 16] {
     let mut hash = Parts::new(domain);
     hash.bytes(chunk.as_bytes());
     hash.bytes(space);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use cornu::chunk::html;
 use cornu::segment::Relevance;
 use cornu::store::Access;
@@ -14,7 +14,7 @@ use cornu::{
 use serde::Serialize;
 
 use super::{note_grants, short};
-use crate::args::{AskArgs, EmbedderArgs, ExplainArgs};
+use crate::args::{AskArgs, AskRoute, EmbedderArgs, ExplainArgs, RerankArgs};
 use crate::embedder::check_asker;
 use crate::output::{self, Outcome, Terminal};
 
@@ -25,6 +25,7 @@ const BY_HAND: f64 = 0.2;
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
+    check_route(args.route, &args.rerank)?;
     let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
@@ -33,7 +34,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.embedder, &index, terminal)?,
     };
-    let response = index.answer(&principal, &args.question, &threshold)?;
+    let response = answer(&index, args.route, &principal, &args.question, &threshold)?;
     note_grants(&principal, terminal);
     note_moved(&response, terminal);
     // No evidence, no segments.
@@ -70,6 +71,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
 
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
+    check_route(args.route, &args.rerank)?;
     let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
@@ -78,13 +80,17 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
         Some(given) => {
             check_asker(&args.embedder, &principal)?;
             let threshold = threshold(given, &index)?;
-            let response = index.answer(&principal, &args.question, &threshold)?;
+            let response = answer(&index, args.route, &principal, &args.question, &threshold)?;
             note_moved(&response, terminal);
             let outcome = outcome(&response);
             (response.trace, outcome)
         }
         None => {
-            let trace = index.explain(&principal, &args.question, args.k.get())?;
+            let (question, k) = (args.question.as_str(), args.k.get());
+            let trace = match args.route {
+                AskRoute::Hybrid => index.explain(&principal, question, k),
+                AskRoute::Hop => index.explain_hop(&principal, question, k),
+            }?;
             (trace, Outcome::Done)
         }
     };
@@ -103,6 +109,27 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
         output::print_text(&trace.to_string())?;
     }
     Ok(outcome)
+}
+
+fn answer(
+    index: &LiveRagIndex,
+    route: AskRoute,
+    principal: &Principal,
+    question: &str,
+    threshold: &Threshold,
+) -> Result<Response> {
+    Ok(match route {
+        AskRoute::Hybrid => index.answer(principal, question, threshold),
+        AskRoute::Hop => index.answer_hop(principal, question, threshold),
+    }?)
+}
+
+fn check_route(route: AskRoute, rerank: &RerankArgs) -> Result<()> {
+    ensure!(
+        route == AskRoute::Hybrid || rerank.is_none(),
+        "--rerank looks again at what the hybrid search found; leave it out with --route hop"
+    );
+    Ok(())
 }
 
 #[derive(Serialize)]

@@ -10,6 +10,7 @@
 mod cases;
 mod claims;
 mod faults;
+mod hop;
 mod interference;
 mod journey;
 mod leaks;
