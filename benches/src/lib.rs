@@ -8,12 +8,14 @@
 //! | [`corpus`] | `bench-data`: documents, grants, questions, synonym groups |
 //! | [`models`] | the models at hand, each with the sha256 of its weights |
 //! | [`dense`] | exact nearest neighbours of a query among rows of a matrix |
+//! | [`reranker`] | training and evaluation of the shipped rerankers |
 //! | [`timing`] | interleaved timings |
 //! | [`tree`] | the hash of the tree that was measured |
 
 pub mod corpus;
 pub mod dense;
 pub mod models;
+pub mod reranker;
 pub mod run;
 pub mod table;
 pub mod tables;

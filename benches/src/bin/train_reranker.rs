@@ -1,0 +1,231 @@
+//! Trains and measures the shipped rerankers. Called by `cargo xtask train-reranker`, which sets up
+//! what it needs.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use cornu_benches::corpus::BenchData;
+use cornu_benches::reranker::card::{self, Measured};
+use cornu_benches::reranker::first_stage::{Candidates, FirstStage, write_whole};
+use cornu_benches::reranker::library::{DEPTH, Library, candidates};
+use cornu_benches::reranker::questions::{Draws, Lesson, asked, made};
+use cornu_benches::reranker::recipe::{self, Recipe};
+use cornu_benches::reranker::sets::{Set, Split};
+use cornu_benches::reranker::training::{Material, rerank, summary, train};
+use cornu_benches::run::say;
+use cornu_embed::bert::{Adapter, BertEmbeddingProvider, BertOptions, PairTrainer, Truncation};
+
+/// The first stage's embedder.
+const EMBEDDER: &str = "multilingual-e5-small";
+
+/// Train the rerankers and measure them on questions they have not seen.
+///
+/// Finds candidates with the hybrid search, trains, exports the adapter and its model card. What is
+/// finished is kept in the work folder; a run that is interrupted goes on there.
+#[derive(Parser)]
+#[command(name = "train-reranker")]
+struct Arguments {
+    /// Only these recipes
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    only: Vec<String>,
+    /// Train no step: measure the adapters that are there
+    #[arg(long)]
+    evaluate: bool,
+    /// Train so many steps in place of the recipe's
+    #[arg(long, value_name = "N")]
+    steps: Option<u32>,
+    /// Measure on so many questions of each set and split only; the card then says so by their number
+    #[arg(long, value_name = "N")]
+    questions: Option<usize>,
+    /// Where adapters go, one folder each
+    #[arg(long, value_name = "DIR", default_value = "crates/embed/adapters")]
+    adapters: PathBuf,
+    /// Where vectors, candidates and checkpoints are kept
+    #[arg(long, value_name = "DIR", default_value = "target/reranker")]
+    work: PathBuf,
+    /// The checkout
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    root: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let mut recipes = match arguments.only.as_slice() {
+        [] => recipe::all(),
+        names => names.iter().map(|name| recipe::named(name)).collect::<Result<_>>()?,
+    };
+    let data = std::env::var_os("CORNU_DATA")
+        .map(PathBuf::from)
+        .context("CORNU_DATA is not set; it names the folder that holds the question sets")?;
+    let options = BertOptions {
+        truncation: Truncation::Right,
+        ..BertOptions::default()
+    };
+    let embedder = BertEmbeddingProvider::open(EMBEDDER, &options)?;
+    for recipe in &mut recipes {
+        recipe.options.steps = arguments.steps.unwrap_or(recipe.options.steps);
+        one(arguments, recipe, &data, &embedder)?;
+    }
+    Ok(())
+}
+
+fn one(
+    arguments: &Arguments,
+    recipe: &Recipe,
+    data: &Path,
+    embedder: &BertEmbeddingProvider,
+) -> Result<()> {
+    let names: std::collections::BTreeSet<&String> =
+        [&recipe.train, &recipe.dev, &recipe.test].into_iter().flatten().collect();
+    let mut sets = Vec::new();
+    let mut found = Vec::new();
+    let (mut questions, mut from_sentences) = (Vec::new(), Vec::new());
+    for (at, name) in names.into_iter().enumerate() {
+        let mut set = if name == "bench-data" {
+            Set::bench_data(&BenchData::load(&arguments.root.join(name))?)?
+        } else {
+            Set::beir(data, name)?
+        };
+        let stage = FirstStage::build(name, &set.passages, embedder, &arguments.work, &say)?;
+        let mut own = candidates(&set, &stage, &arguments.work)?;
+        if recipe.train.contains(name) && !arguments.evaluate {
+            let lessons = lessons(recipe, (at, &set), &stage, &arguments.work)?;
+            questions.extend(lessons.0);
+            from_sentences.extend(lessons.1);
+        }
+        if let Some(most) = arguments.questions {
+            shorten(&mut set, &mut own, most);
+        }
+        sets.push(set);
+        found.push(own);
+    }
+    let material = Material {
+        sets: &sets,
+        candidates: &found,
+        asked: &questions,
+        made: &from_sentences,
+    };
+    let bert = BertOptions::default();
+    let mut trainer = PairTrainer::new(&recipe.base, &bert, recipe.options.clone())?;
+    let mut library = Library::default();
+    let folder = arguments.adapters.join(&recipe.name);
+    let adapter = if arguments.evaluate {
+        Adapter::open(&folder)?
+    } else {
+        let work = arguments.work.join(work_name(recipe)?);
+        std::fs::create_dir_all(&work)?;
+        train(recipe, &mut trainer, &mut library, &material, &work, &say)?;
+        let training = serde_json::json!({
+            "recipe": recipe, "best_step": trainer.steps_done(),
+            "asked": questions.len(), "made": from_sentences.len(),
+        });
+        let adapter = trainer.export(&folder, &recipe.name, training)?;
+        std::fs::copy(work.join("curve.jsonl"), folder.join("curve.jsonl"))?;
+        adapter
+    };
+    // What is measured is what ships: the values as the file holds them.
+    trainer.adopt(&adapter)?;
+    let mut measured = Vec::new();
+    for (at, set) in sets.iter().enumerate() {
+        if recipe.test.contains(&set.name) {
+            measured.extend(measure(&trainer, &mut library, &material, (at, set))?);
+        }
+    }
+    card::write(&folder, recipe, &adapter, &measured)
+}
+
+fn measure(
+    trainer: &PairTrainer,
+    library: &mut Library,
+    material: &Material<'_>,
+    (at, set): (usize, &Set),
+) -> Result<Vec<Measured>> {
+    let routes: [(&str, fn(&Candidates) -> &[(u32, f64)]); 2] = [
+        ("hybrid", |found| &found.hybrid),
+        ("dense", |found| &found.dense),
+    ];
+    let mut out = Vec::new();
+    for (name, route) in routes {
+        let rows = rerank(trainer, library, material, (at, Split::Test, DEPTH), route)?;
+        let langs = [None, Some("zh"), Some("en")];
+        for lang in langs {
+            let Some((questions, metrics)) = summary(&rows, lang)? else {
+                continue;
+            };
+            // A set of one language has one row, not two of the same figures.
+            if lang.is_some() && questions == rows.len() {
+                continue;
+            }
+            let row = Measured {
+                set: set.name.clone(),
+                first_stage: name.to_owned(),
+                lang: lang.unwrap_or("all").to_owned(),
+                questions,
+                depth: DEPTH,
+                metrics,
+            };
+            say(&serde_json::to_string(&row)?);
+            out.push(row);
+        }
+    }
+    Ok(out)
+}
+
+/// The questions to train on, kept in the work folder: each costs an embedding.
+fn lessons(
+    recipe: &Recipe,
+    (at, set): (usize, &Set),
+    stage: &FirstStage<'_>,
+    work: &Path,
+) -> Result<(Vec<Lesson>, Vec<Lesson>)> {
+    let key = format!("{}\n{at} {} {}", stage.key(), recipe.made, recipe.seed);
+    let key = blake3::hash(key.as_bytes()).to_hex();
+    let file = work.join(format!("{}-{}.lessons.json", set.name, &key[..16]));
+    if let Ok(bytes) = std::fs::read(&file) {
+        let damaged = || format!("{} is damaged; delete it", file.display());
+        return serde_json::from_slice(&bytes).with_context(damaged);
+    }
+    say(&format!("{}: hard negatives for its questions", set.name));
+    let mut draws = Draws::new(recipe.seed, u64::MAX - at as u64);
+    let both = (
+        asked(at, set, stage)?,
+        made(at, set, stage, recipe.made, &mut draws)?,
+    );
+    write_whole(&file, &serde_json::to_vec(&both)?)?;
+    Ok(both)
+}
+
+/// The first questions of each split alone.
+fn shorten(set: &mut Set, candidates: &mut Vec<Candidates>, most: usize) {
+    let mut counts = std::collections::BTreeMap::new();
+    let keep: Vec<bool> = set
+        .questions
+        .iter()
+        .map(|question| {
+            let count = counts.entry(question.split).or_insert(0_usize);
+            *count += 1;
+            *count <= most
+        })
+        .collect();
+    let mut flags = keep.iter();
+    set.questions.retain(|_| flags.next().copied().unwrap_or(false));
+    let mut flags = keep.iter();
+    candidates.retain(|_| flags.next().copied().unwrap_or(false));
+}
+
+/// A folder for each recipe: another recipe is another training.
+fn work_name(recipe: &Recipe) -> Result<String> {
+    let key = blake3::hash(&serde_json::to_vec(recipe)?).to_hex();
+    Ok(format!("{}-{}", recipe.name, &key[..16]))
+}
