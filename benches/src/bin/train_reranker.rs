@@ -9,13 +9,15 @@ use clap::Parser;
 use cornu_benches::corpus::BenchData;
 use cornu_benches::reranker::card::{self, Measured};
 use cornu_benches::reranker::first_stage::{Candidates, FirstStage, write_whole};
+use cornu_benches::reranker::learner::Learner;
 use cornu_benches::reranker::library::{DEPTH, Library, candidates};
+use cornu_benches::reranker::quality::Figures;
 use cornu_benches::reranker::questions::{Draws, Lesson, asked, made};
 use cornu_benches::reranker::recipe::{self, Recipe};
 use cornu_benches::reranker::sets::{Set, Split};
-use cornu_benches::reranker::training::{Material, rerank, summary, train};
+use cornu_benches::reranker::training::{Material, Row, Scores, rerank, summary, train};
 use cornu_benches::run::say;
-use cornu_embed::bert::{Adapter, BertEmbeddingProvider, BertOptions, PairTrainer, Truncation};
+use cornu_embed::bert::{Adapter, BertEmbeddingProvider, BertOptions, Truncation};
 
 /// The first stage's embedder.
 const EMBEDDER: &str = "multilingual-e5-small";
@@ -63,7 +65,10 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<()> {
     let mut recipes = match arguments.only.as_slice() {
         [] => recipe::all(),
-        names => names.iter().map(|name| recipe::named(name)).collect::<Result<_>>()?,
+        names => names
+            .iter()
+            .map(|name| recipe::named(name))
+            .collect::<Result<_>>()?,
     };
     let data = std::env::var_os("CORNU_DATA")
         .map(PathBuf::from)
@@ -74,7 +79,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     };
     let embedder = BertEmbeddingProvider::open(EMBEDDER, &options)?;
     for recipe in &mut recipes {
-        recipe.options.steps = arguments.steps.unwrap_or(recipe.options.steps);
+        recipe.set_steps(arguments.steps.unwrap_or(recipe.steps()));
         one(arguments, recipe, &data, &embedder)?;
     }
     Ok(())
@@ -86,8 +91,10 @@ fn one(
     data: &Path,
     embedder: &BertEmbeddingProvider,
 ) -> Result<()> {
-    let names: std::collections::BTreeSet<&String> =
-        [&recipe.train, &recipe.dev, &recipe.test].into_iter().flatten().collect();
+    let names: std::collections::BTreeSet<&String> = [&recipe.train, &recipe.dev, &recipe.test]
+        .into_iter()
+        .flatten()
+        .collect();
     let mut sets = Vec::new();
     let mut found = Vec::new();
     let (mut questions, mut from_sentences) = (Vec::new(), Vec::new());
@@ -116,8 +123,7 @@ fn one(
         asked: &questions,
         made: &from_sentences,
     };
-    let bert = BertOptions::default();
-    let mut trainer = PairTrainer::new(&recipe.base, &bert, recipe.options.clone())?;
+    let mut learner = Learner::new(recipe, &sets)?;
     let mut library = Library::default();
     let folder = arguments.adapters.join(&recipe.name);
     let adapter = if arguments.evaluate {
@@ -125,58 +131,75 @@ fn one(
     } else {
         let work = arguments.work.join(work_name(recipe)?);
         std::fs::create_dir_all(&work)?;
-        train(recipe, &mut trainer, &mut library, &material, &work, &say)?;
+        train(recipe, &mut learner, &mut library, &material, &work, &say)?;
         let training = serde_json::json!({
-            "recipe": recipe, "best_step": trainer.steps_done(),
+            "recipe": recipe, "best_step": learner.steps_done(),
             "asked": questions.len(), "made": from_sentences.len(),
         });
-        let adapter = trainer.export(&folder, &recipe.name, training)?;
+        let adapter = learner.export(&folder, &recipe.name, training)?;
         std::fs::copy(work.join("curve.jsonl"), folder.join("curve.jsonl"))?;
         adapter
     };
     // What is measured is what ships: the values as the file holds them.
-    trainer.adopt(&adapter)?;
+    learner.adopt(&adapter)?;
     let mut measured = Vec::new();
     for (at, set) in sets.iter().enumerate() {
         if recipe.test.contains(&set.name) {
-            measured.extend(measure(&trainer, &mut library, &material, (at, set))?);
+            measured.extend(measure(&learner, &mut library, &material, (at, set))?);
         }
     }
     card::write(&folder, recipe, &adapter, &measured)
 }
 
 fn measure(
-    trainer: &PairTrainer,
+    learner: &Learner,
     library: &mut Library,
     material: &Material<'_>,
     (at, set): (usize, &Set),
 ) -> Result<Vec<Measured>> {
-    let routes: [(&str, fn(&Candidates) -> &[(u32, f64)]); 2] = [
+    type Route = fn(&Candidates) -> &[(u32, f64)];
+    let routes: [(&str, Route); 2] = [
         ("hybrid", |found| &found.hybrid),
         ("dense", |found| &found.dense),
     ];
+    type Of = fn(&Row) -> Figures;
+    let mut orders: Vec<(&str, Scores, Of)> = vec![
+        ("scores", Scores::Trained, |row| row.scored),
+        ("fused", Scores::Trained, |row| row.fused),
+    ];
+    if matches!(learner, Learner::Tokens(..)) {
+        orders.push(("all dimensions", Scores::Plain, |row| row.scored));
+    }
     let mut out = Vec::new();
-    for (name, route) in routes {
-        let rows = rerank(trainer, library, material, (at, Split::Test, DEPTH), route)?;
-        let langs = [None, Some("zh"), Some("en")];
-        for lang in langs {
-            let Some((questions, metrics)) = summary(&rows, lang)? else {
-                continue;
-            };
-            // A set of one language has one row, not two of the same figures.
-            if lang.is_some() && questions == rows.len() {
-                continue;
+    for (first_stage, route) in routes {
+        let mut rows = Vec::new();
+        let mut of = None;
+        for &(order, scores, figures) in &orders {
+            if of != Some(scores) {
+                let part = (at, Split::Test, DEPTH, scores);
+                rows = rerank(learner, library, material, part, route)?;
+                of = Some(scores);
             }
-            let row = Measured {
-                set: set.name.clone(),
-                first_stage: name.to_owned(),
-                lang: lang.unwrap_or("all").to_owned(),
-                questions,
-                depth: DEPTH,
-                metrics,
-            };
-            say(&serde_json::to_string(&row)?);
-            out.push(row);
+            for lang in [None, Some("zh"), Some("en")] {
+                let Some((questions, metrics)) = summary(&rows, lang, figures)? else {
+                    continue;
+                };
+                // A set of one language has one row, not two of the same figures.
+                if lang.is_some() && questions == rows.len() {
+                    continue;
+                }
+                let row = Measured {
+                    set: set.name.clone(),
+                    first_stage: first_stage.to_owned(),
+                    order: order.to_owned(),
+                    lang: lang.unwrap_or("all").to_owned(),
+                    questions,
+                    depth: DEPTH,
+                    metrics,
+                };
+                say(&serde_json::to_string(&row)?);
+                out.push(row);
+            }
         }
     }
     Ok(out)
@@ -219,7 +242,8 @@ fn shorten(set: &mut Set, candidates: &mut Vec<Candidates>, most: usize) {
         })
         .collect();
     let mut flags = keep.iter();
-    set.questions.retain(|_| flags.next().copied().unwrap_or(false));
+    set.questions
+        .retain(|_| flags.next().copied().unwrap_or(false));
     let mut flags = keep.iter();
     candidates.retain(|_| flags.next().copied().unwrap_or(false));
 }

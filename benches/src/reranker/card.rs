@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::first_stage::write_whole;
 use super::quality::Compared;
-use super::recipe::Recipe;
+use super::recipe::{Kind, Recipe};
 
 /// One comparison of a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct Measured {
     pub set: String,
     /// Which first stage: `hybrid` or `dense`.
     pub first_stage: String,
+    /// Whose order: `scores`, `fused` (reciprocal ranks of the first stage and the scores), or
+    /// `all dimensions` (late interaction without the projection).
+    pub order: String,
     /// `all`, `zh` or `en`.
     pub lang: String,
     /// Questions.
@@ -39,33 +42,48 @@ pub fn write(
     measured: &[Measured],
 ) -> Result<()> {
     let json = serde_json::to_string_pretty(measured)?;
-    write_whole(&folder.join("measured.json"), format!("{json}\n").as_bytes())?;
-    write_whole(&folder.join("README.md"), text(recipe, adapter, measured)?.as_bytes())
+    write_whole(
+        &folder.join("measured.json"),
+        format!("{json}\n").as_bytes(),
+    )?;
+    write_whole(
+        &folder.join("README.md"),
+        text(recipe, adapter, measured)?.as_bytes(),
+    )
 }
 
 fn text(recipe: &Recipe, adapter: &Adapter, measured: &[Measured]) -> Result<String> {
     let manifest = adapter.manifest();
-    let options = &recipe.options;
     let mut out = format!("# {}\n\n", recipe.name);
-    writeln!(
-        out,
-        "A cross-encoder: an adapter of rank {} and a head on `{}` (weights with sha256 `{}`). The \
-         first {} layers read question and passage apart, the others read them together. It scores \
-         passages of up to {} tokens; what is longer loses its end.\n",
-        options.rank,
-        manifest.base.name,
-        manifest.base.weights_sha256,
-        options.split,
-        options.document_tokens,
-    )?;
+    match &recipe.kind {
+        Kind::Pair(options) => writeln!(
+            out,
+            "A cross-encoder: an adapter of rank {} and a head on `{}` (weights with sha256 `{}`). \
+             The first {} layers read question and passage apart, the others read them together. It \
+             scores passages of up to {} tokens; what is longer loses its end.\n",
+            options.rank,
+            manifest.base.name,
+            manifest.base.weights_sha256,
+            options.split,
+            options.document_tokens,
+        )?,
+        Kind::Tokens(options) => writeln!(
+            out,
+            "A projection of the token vectors of `{}` (weights with sha256 `{}`) to {} dimensions, \
+             for late interaction.\n",
+            manifest.base.name, manifest.base.weights_sha256, options.dimension,
+        )?,
+    }
     out.push_str(
         "Written by `cargo xtask train-reranker`, figures included; edits are lost.\n\n\
          ## Quality\n\n\
          Each first stage's candidates before and after reranking, on questions that had no part in \
          training or in any choice. In brackets the 95 % interval of the mean difference (BCa \
-         bootstrap over questions).\n\n\
-         | set | language | first stage | questions | scored | metric | before | after | difference |\n\
-         |---|---|---|---:|---:|---|---:|---:|---:|\n",
+         bootstrap over questions). Orders: `scores` is the adapter's own, `fused` that of reciprocal \
+         ranks in the first stage and the scores, `all dimensions` late interaction without the \
+         projection.\n\n\
+         | set | language | first stage | order | questions | scored | metric | before | after | difference |\n\
+         |---|---|---|---|---:|---:|---|---:|---:|---:|\n",
     );
     for row in measured {
         for metric in &row.metrics {
@@ -74,10 +92,11 @@ fn text(recipe: &Recipe, adapter: &Adapter, measured: &[Measured]) -> Result<Str
             });
             writeln!(
                 out,
-                "| {} | {} | {} | {} | {} | {} | {:.3} | {:.3} | {:+.3}{interval} |",
+                "| {} | {} | {} | {} | {} | {} | {} | {:.3} | {:.3} | {:+.3}{interval} |",
                 row.set,
                 row.lang,
                 row.first_stage,
+                row.order,
                 row.questions,
                 row.depth,
                 metric.metric,
@@ -96,11 +115,14 @@ fn text(recipe: &Recipe, adapter: &Adapter, measured: &[Measured]) -> Result<Str
          seeds included, is in `adapter.json`.\n",
         recipe.train.join(", "),
         recipe.made,
-        options.steps,
+        recipe.steps(),
         recipe.dev.join(", "),
         recipe.groups,
         recipe.negatives,
-        options.loss,
+        match &recipe.kind {
+            Kind::Pair(options) => options.loss,
+            Kind::Tokens(options) => options.loss,
+        },
     )?;
     out.push_str(LIMITS);
     Ok(out)

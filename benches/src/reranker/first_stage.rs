@@ -4,9 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use cornu_core::{
-    Acl, ContentHash, DocId, EmbeddingProvider, Principal, Ranking, View, ViewEntry,
-};
+use cornu_core::{Acl, ContentHash, DocId, EmbeddingProvider, Principal, Ranking, View, ViewEntry};
 use cornu_fuse::{RrfOptions, Weighted, rrf_fuse};
 use cornu_sparse::{Bm25, Bm25Index, DocumentRows, Query, Row, TermCounts};
 use cornu_text::{StopWords, Tokenizer};
@@ -141,7 +139,10 @@ fn vectors(
     let width = provider.dimension();
     if let Ok(bytes) = std::fs::read(&file) {
         let (values, rest) = bytes.as_chunks::<4>();
-        let values: Vec<f32> = values.iter().map(|&value| f32::from_le_bytes(value)).collect();
+        let values: Vec<f32> = values
+            .iter()
+            .map(|&value| f32::from_le_bytes(value))
+            .collect();
         ensure!(
             rest.is_empty() && values.len() == passages.len() * width,
             "{} is damaged; delete it",
@@ -159,7 +160,10 @@ fn vectors(
         let texts: Vec<&str> = part.iter().map(|passage| passage.text.as_str()).collect();
         values.extend(provider.embed(&texts)?);
     }
-    let bytes: Vec<u8> = values.iter().flat_map(|value: &f32| value.to_le_bytes()).collect();
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value: &f32| value.to_le_bytes())
+        .collect();
     write_whole(&file, &bytes)?;
     Ok(Array2::from_shape_vec((passages.len(), width), values)?)
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use cornu_core::Side;
-use cornu_embed::bert::{PairTrainer, States};
+use cornu_embed::bert::States;
 
 use super::first_stage::{Candidates, FirstStage, write_whole};
+use super::learner::Learner;
 use super::sets::{Asked, Set, Split};
 
 /// Candidates that are reranked.
@@ -19,11 +20,7 @@ const STEP: usize = 256;
 ///
 /// # Errors
 /// A provider that fails; a cache that cannot be read or written.
-pub fn candidates(
-    set: &Set,
-    stage: &FirstStage<'_>,
-    cache: &Path,
-) -> Result<Vec<Candidates>> {
+pub fn candidates(set: &Set, stage: &FirstStage<'_>, cache: &Path) -> Result<Vec<Candidates>> {
     let mut key = blake3::Hasher::new();
     key.update(stage.key().as_bytes());
     for question in &set.questions {
@@ -59,7 +56,7 @@ impl Library {
     /// A model that fails.
     pub fn fetch<'a>(
         &mut self,
-        trainer: &PairTrainer,
+        learner: &Learner,
         sets: &[Set],
         passages: impl IntoIterator<Item = (usize, u32)>,
         questions: impl IntoIterator<Item = &'a str>,
@@ -75,7 +72,7 @@ impl Library {
                 .iter()
                 .map(|&(set, id)| text_of(sets, set, id))
                 .collect::<Result<Vec<_>>>()?;
-            let states = trainer.states(&texts, Side::Document)?;
+            let states = learner.states(&texts, Side::Document)?;
             self.passages.extend(part.iter().copied().zip(states));
         }
         let mut missing: Vec<&str> = questions
@@ -85,7 +82,7 @@ impl Library {
         missing.sort_unstable();
         missing.dedup();
         for part in missing.chunks(STEP) {
-            let states = trainer.states(part, Side::Query)?;
+            let states = learner.states(part, Side::Query)?;
             let names = part.iter().map(ToString::to_string);
             self.questions.extend(names.zip(states));
         }

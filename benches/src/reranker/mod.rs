@@ -7,6 +7,7 @@
 //! | [`questions`] | what is trained on: questions asked, and questions made of sentences |
 //! | [`quality`] | metrics before and after, with paired intervals |
 //! | `recipe` | what is trained, on what (feature `torch`, as all below) |
+//! | `learner` | one face for the two trainers |
 //! | `library` | lower states of texts, computed once |
 //! | `training` | steps, looks at the dev questions, checkpoints |
 //! | `card` | the model card, written from what was measured |
@@ -14,6 +15,8 @@
 #[cfg(feature = "torch")]
 pub mod card;
 pub mod first_stage;
+#[cfg(feature = "torch")]
+pub mod learner;
 #[cfg(feature = "torch")]
 pub mod library;
 pub mod quality;

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use cornu_core::Ranking;
 use cornu_eval::metrics::{Gain, Judged, Judgments};
 use cornu_eval::significance::Bootstrap;
+use cornu_fuse::{RrfOptions, Weighted, rrf_fuse};
 use serde::{Deserialize, Serialize};
 
 /// One question's figures.
@@ -57,7 +59,8 @@ impl Figures {
 /// # Errors
 /// No questions.
 pub fn compare(first: &[Figures], reranked: &[Figures]) -> Result<Vec<Compared>> {
-    let metrics: [(&str, fn(&Figures) -> f64); 3] = [
+    type Of = fn(&Figures) -> f64;
+    let metrics: [(&str, Of); 3] = [
         ("top-1", |figures| figures.top1),
         ("nDCG@10", |figures| figures.ndcg10),
         ("recall@5", |figures| figures.recall5),
@@ -87,6 +90,21 @@ pub fn reordered(candidates: &[u32], scores: &[f32]) -> Vec<u32> {
     let scored = order.into_iter().filter_map(|(at, _)| candidates.get(at));
     let rest = candidates.iter().skip(scores.len());
     scored.chain(rest).copied().collect()
+}
+
+/// Both orders fused by reciprocal ranks, equal weights.
+///
+/// # Errors
+/// A candidate that comes twice.
+pub fn fused(first: &[u32], scored: &[u32]) -> Result<Vec<u32>> {
+    let ranking = |order: &[u32]| {
+        let places = order.iter().zip(0_u32..);
+        Ranking::new(places.map(|(&id, place)| (id, -f64::from(place))))
+    };
+    let (first, scored) = (ranking(first)?, ranking(scored)?);
+    let lists = [Weighted::new(&first, 1.0), Weighted::new(&scored, 1.0)];
+    let fused = rrf_fuse(&lists, RrfOptions::default())?;
+    Ok(fused.ranking().ids().copied().collect())
 }
 
 fn mean(values: &[f64]) -> f64 {

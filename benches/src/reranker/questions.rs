@@ -95,7 +95,9 @@ pub fn made(
     while lessons.len() < count {
         tries += 1;
         anyhow::ensure!(tries < 100 * count + 100, "{}: no sentences", set.name);
-        let passage = draws.pick(&set.passages).context("a set without passages")?;
+        let passage = draws
+            .pick(&set.passages)
+            .context("a set without passages")?;
         let Some((question, sentence)) = question_of(passage, draws) else {
             continue;
         };

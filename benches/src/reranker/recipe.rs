@@ -1,7 +1,7 @@
 //! What is trained, on what.
 
 use anyhow::{Context, Result};
-use cornu_embed::bert::TrainOptions;
+use cornu_embed::bert::{ProjectionOptions, TrainOptions};
 use serde::{Deserialize, Serialize};
 
 /// One adapter: its base, its questions, its options.
@@ -31,8 +31,37 @@ pub struct Recipe {
     pub look_depth: usize,
     /// Seed of what is drawn.
     pub seed: u64,
-    /// The rest.
-    pub options: TrainOptions,
+    /// What is trained, and how.
+    pub kind: Kind,
+}
+
+/// What a recipe trains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A cross-encoder.
+    Pair(TrainOptions),
+    /// A projection of token vectors.
+    Tokens(ProjectionOptions),
+}
+
+impl Recipe {
+    /// Steps that are planned.
+    #[must_use]
+    pub fn steps(&self) -> u32 {
+        match &self.kind {
+            Kind::Pair(options) => options.steps,
+            Kind::Tokens(options) => options.steps,
+        }
+    }
+
+    /// With another number of steps.
+    pub fn set_steps(&mut self, steps: u32) {
+        match &mut self.kind {
+            Kind::Pair(options) => options.steps = steps,
+            Kind::Tokens(options) => options.steps = steps,
+        }
+    }
 }
 
 /// The recipe of a shipped adapter.
@@ -42,7 +71,10 @@ pub struct Recipe {
 pub fn named(name: &str) -> Result<Recipe> {
     let known = all();
     let names: Vec<&str> = known.iter().map(|recipe| recipe.name.as_str()).collect();
-    let unknown = format!("there is no recipe {name:?}; there are {}", names.join(", "));
+    let unknown = format!(
+        "there is no recipe {name:?}; there are {}",
+        names.join(", ")
+    );
     known
         .into_iter()
         .find(|recipe| recipe.name == name)
@@ -54,47 +86,47 @@ pub fn named(name: &str) -> Result<Recipe> {
 pub fn all() -> Vec<Recipe> {
     let list = |names: &[&str]| names.iter().map(ToString::to_string).collect();
     let wiki = ["musique-train-100", "hotpotqa-train-100"];
+    let recipe = |name: &str, base: &str, kind: Kind, train: &[&str], dev: &str| Recipe {
+        name: name.to_owned(),
+        base: base.to_owned(),
+        train: list(train),
+        dev: list(&[dev]),
+        test: list(&[dev]),
+        made: 1000,
+        groups: 4,
+        negatives: 7,
+        made_share: 0.5,
+        look: 50,
+        look_depth: 20,
+        seed: 9,
+        kind,
+    };
+    let english = TrainOptions {
+        split: 4,
+        document_tokens: 96,
+        steps: 400,
+        ..TrainOptions::default()
+    };
+    let both = TrainOptions {
+        split: 10,
+        mix: 4.0,
+        document_tokens: 160,
+        steps: 400,
+        ..TrainOptions::default()
+    };
+    let tokens = || Kind::Tokens(ProjectionOptions::default());
+    let (minilm, e5) = ("all-MiniLM-L6-v2", "multilingual-e5-small");
+    let all = ["bench-data", wiki[0], wiki[1]];
     vec![
-        Recipe {
-            name: "minilm-en-pair".to_owned(),
-            base: "all-MiniLM-L6-v2".to_owned(),
-            train: list(&wiki),
-            dev: list(&["2wiki-500"]),
-            test: list(&["2wiki-500"]),
-            made: 1000,
-            groups: 4,
-            negatives: 7,
-            made_share: 0.5,
-            look: 50,
-            look_depth: 20,
-            seed: 9,
-            options: TrainOptions {
-                split: 4,
-                document_tokens: 96,
-                steps: 400,
-                ..TrainOptions::default()
-            },
-        },
-        Recipe {
-            name: "e5-zh-en-pair".to_owned(),
-            base: "multilingual-e5-small".to_owned(),
-            train: list(&["bench-data", wiki[0], wiki[1]]),
-            dev: list(&["bench-data"]),
-            test: list(&["bench-data", "2wiki-500"]),
-            made: 1000,
-            groups: 4,
-            negatives: 7,
-            made_share: 0.5,
-            look: 50,
-            look_depth: 20,
-            seed: 9,
-            options: TrainOptions {
-                split: 10,
-                mix: 4.0,
-                document_tokens: 160,
-                steps: 400,
-                ..TrainOptions::default()
-            },
-        },
+        recipe(
+            "minilm-en-pair",
+            minilm,
+            Kind::Pair(english),
+            &wiki,
+            "2wiki-500",
+        ),
+        recipe("e5-zh-en-pair", e5, Kind::Pair(both), &all, "bench-data"),
+        recipe("minilm-en-tokens", minilm, tokens(), &wiki, "2wiki-500"),
+        recipe("e5-zh-en-tokens", e5, tokens(), &all, "bench-data"),
     ]
 }

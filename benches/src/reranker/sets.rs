@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_eval::beir;
+use cornu_eval::metrics::Judgments;
 use cornu_eval::questions::Ranks;
 use cornu_text::WordCounter;
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,7 @@ impl Set {
         for query in queries {
             let query = query.with_context(context)?;
             let judged = qrels.get(&query.id);
-            let relevant = judged.into_iter().flat_map(|judgments| judgments.iter());
+            let relevant = judged.into_iter().flat_map(Judgments::iter);
             let gold = relevant
                 .filter(|(_, grade)| *grade > 0)
                 .map(|(id, _)| {
@@ -148,7 +149,7 @@ impl Set {
                 // Its evidence is in no chunk's text (front matter): no order can show it.
                 continue;
             }
-            let held_out = blake3::hash(question.id.as_bytes()).as_bytes()[0] % 4 == 0;
+            let held_out = blake3::hash(question.id.as_bytes()).as_bytes()[0].is_multiple_of(4);
             let split = match (question.split.as_str(), held_out) {
                 ("test", _) => Split::Test,
                 (_, true) => Split::Dev,

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use cornu_embed::bert::{Group, PairTrainer};
+use cornu_embed::bert::Group;
 
 use super::first_stage::Candidates;
+use super::learner::Learner;
 use super::library::{Library, of_split};
-use super::quality::{Compared, Figures, compare, reordered};
+use super::quality::{Compared, Figures, compare, fused, reordered};
 use super::questions::{Draws, Lesson, group};
 use super::recipe::Recipe;
 use super::sets::{Set, Split};
@@ -27,7 +28,7 @@ pub struct Material<'a> {
 }
 
 /// Trains to the last step, going on where an earlier run of the same recipe stopped, and leaves
-/// the best checkpoint (by nDCG@10 on the dev questions) in the trainer.
+/// the best checkpoint (by nDCG@10 on the dev questions) in the learner.
 ///
 /// Writes `curve.jsonl` (one line a look: step, loss, dev figures), `last.safetensors` and
 /// `best.safetensors` into `work`.
@@ -36,7 +37,7 @@ pub struct Material<'a> {
 /// A model that fails, or a file that cannot be written.
 pub fn train(
     recipe: &Recipe,
-    trainer: &mut PairTrainer,
+    learner: &mut Learner,
     library: &mut Library,
     material: &Material<'_>,
     work: &Path,
@@ -45,59 +46,91 @@ pub fn train(
     let (last, best) = (work.join("last.safetensors"), work.join("best.safetensors"));
     let curve = work.join("curve.jsonl");
     if last.is_file() {
-        trainer.resume(&last)?;
-        say(&format!("{}: going on after step {}", recipe.name, trainer.steps_done()));
+        learner.resume(&last)?;
+        say(&format!(
+            "{}: going on after step {}",
+            recipe.name,
+            learner.steps_done()
+        ));
     } else {
         let _ = std::fs::remove_file(&curve);
-        look(recipe, trainer, library, material, (&curve, None))?;
-        trainer.save(&best)?;
-        trainer.save(&last)?;
+        look(recipe, learner, library, material, (&curve, None))?;
+        learner.save(&best)?;
+        learner.save(&last)?;
     }
     let start = Instant::now();
-    let first = trainer.steps_done();
+    let first = learner.steps_done();
     let mut losses = Vec::new();
-    while trainer.steps_done() < recipe.options.steps {
+    while learner.steps_done() < recipe.steps() {
         // Drawn from the step's number, so that an interrupted training draws the same.
-        let mut draws = Draws::new(recipe.seed, 1 + u64::from(trainer.steps_done()));
-        losses.push(step(recipe, trainer, library, material, &mut draws)?);
-        let done = trainer.steps_done();
+        let mut draws = Draws::new(recipe.seed, 1 + u64::from(learner.steps_done()));
+        losses.push(step(recipe, learner, library, material, &mut draws)?);
+        let done = learner.steps_done();
         if done.is_multiple_of(10) {
             let each = start.elapsed().as_secs_f64() / f64::from(done - first);
             say(&format!(
                 "{}: step {done} of {}, loss {:.4}, {each:.1} s a step, {:.0} min left",
                 recipe.name,
-                recipe.options.steps,
+                recipe.steps(),
                 mean(&losses),
-                each * f64::from(recipe.options.steps - done) / 60.0
+                each * f64::from(recipe.steps() - done) / 60.0
             ));
         }
-        if done.is_multiple_of(recipe.look) || done == recipe.options.steps {
+        if done.is_multiple_of(recipe.look) || done == recipe.steps() {
             let loss = Some(mean(&losses));
             losses.clear();
-            let ndcg = look(recipe, trainer, library, material, (&curve, loss))?;
+            let ndcg = look(recipe, learner, library, material, (&curve, loss))?;
             if ndcg >= best_so_far(&curve)? {
-                trainer.save(&best)?;
+                learner.save(&best)?;
             }
-            trainer.save(&last)?;
+            learner.save(&last)?;
         }
     }
-    trainer.resume(&best)?;
-    say(&format!("{}: step {} is best on the dev questions", recipe.name, trainer.steps_done()));
+    learner.resume(&best)?;
+    say(&format!(
+        "{}: step {} is best on the dev questions",
+        recipe.name,
+        learner.steps_done()
+    ));
     Ok(())
 }
 
-/// Figures of a split of a set before and after reranking the first `depth` candidates, with each
-/// question's language.
+/// One question's figures in three orders.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The question's language.
+    pub lang: String,
+    /// In the first stage's order.
+    pub first: Figures,
+    /// In the order of the scores.
+    pub scored: Figures,
+    /// In the order of reciprocal ranks in both.
+    pub fused: Figures,
+}
+
+/// Which scores are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scores {
+    /// Those that are trained.
+    Trained,
+    /// Late interaction in the model's own dimensions.
+    Plain,
+}
+
+/// What is measured: set, split, how many candidates are scored, which scores.
+pub type Part = (usize, Split, usize, Scores);
+
+/// Figures of a split of a set before and after its first candidates are reranked.
 ///
 /// # Errors
 /// A model that fails.
 pub fn rerank(
-    trainer: &PairTrainer,
+    learner: &Learner,
     library: &mut Library,
     material: &Material<'_>,
-    (set, split, depth): (usize, Split, usize),
+    (set, split, depth, which): Part,
     route: fn(&Candidates) -> &[(u32, f64)],
-) -> Result<Vec<(String, Figures, Figures)>> {
+) -> Result<Vec<Row>> {
     let of = material.sets.get(set).context("no such set")?;
     let candidates = material.candidates.get(set).context("no candidates")?;
     let mut rows = Vec::new();
@@ -105,44 +138,52 @@ pub fn rerank(
         let order: Vec<u32> = route(candidates).iter().map(|(id, _)| *id).collect();
         let head = order.get(..depth).unwrap_or(&order);
         let places = head.iter().map(|&id| (set, id));
-        library.fetch(trainer, material.sets, places, [question.text.as_str()])?;
+        library.fetch(learner, material.sets, places, [question.text.as_str()])?;
         let documents = head
             .iter()
             .map(|&id| library.passage(set, id))
             .collect::<Result<Vec<_>>>()?;
-        let scores = trainer.scores(library.question(&question.text)?, &documents)?;
-        rows.push((
-            question.lang.clone(),
-            Figures::of(&order, &question.gold)?,
-            Figures::of(&reordered(&order, &scores), &question.gold)?,
-        ));
+        let asked = library.question(&question.text)?;
+        let scores = match which {
+            Scores::Trained => learner.scores(asked, &documents)?,
+            Scores::Plain => learner.plain_scores(asked, &documents)?,
+        };
+        let scored = reordered(&order, &scores);
+        rows.push(Row {
+            lang: question.lang.clone(),
+            first: Figures::of(&order, &question.gold)?,
+            fused: Figures::of(&fused(&order, &scored)?, &question.gold)?,
+            scored: Figures::of(&scored, &question.gold)?,
+        });
     }
     Ok(rows)
 }
 
-/// The comparison over all rows, or those of one language; `None` where there is no row.
+/// What an order of [`Row`]s gains over the first stage, over all rows or those of one language;
+/// `None` where there is no row.
 ///
 /// # Errors
 /// Figures that are not finite.
 pub fn summary(
-    rows: &[(String, Figures, Figures)],
+    rows: &[Row],
     lang: Option<&str>,
+    order: fn(&Row) -> Figures,
 ) -> Result<Option<(usize, Vec<Compared>)>> {
-    let rows: Vec<_> = rows
+    let rows: Vec<&Row> = rows
         .iter()
-        .filter(|(of, _, _)| lang.is_none_or(|lang| lang == of))
+        .filter(|row| lang.is_none_or(|lang| lang == row.lang))
         .collect();
     if rows.is_empty() {
         return Ok(None);
     }
-    let before: Vec<Figures> = rows.iter().map(|row| row.1).collect();
-    let after: Vec<Figures> = rows.iter().map(|row| row.2).collect();
+    let before: Vec<Figures> = rows.iter().map(|row| row.first).collect();
+    let after: Vec<Figures> = rows.iter().map(|row| order(row)).collect();
     Ok(Some((rows.len(), compare(&before, &after)?)))
 }
 
 fn step(
     recipe: &Recipe,
-    trainer: &mut PairTrainer,
+    learner: &mut Learner,
     library: &mut Library,
     material: &Material<'_>,
     draws: &mut Draws,
@@ -160,7 +201,7 @@ fn step(
         .iter()
         .flat_map(|(lesson, passages)| passages.iter().map(|&id| (lesson.set, id)));
     let questions = drawn.iter().map(|(lesson, _)| lesson.text.as_str());
-    library.fetch(trainer, material.sets, places, questions)?;
+    library.fetch(learner, material.sets, places, questions)?;
     let groups = drawn
         .iter()
         .map(|(lesson, passages)| {
@@ -179,13 +220,13 @@ fn step(
             })
         })
         .collect::<Result<Vec<_>>>()?;
-    Ok(trainer.step(&groups)?)
+    learner.step(&groups)
 }
 
 /// Measures the dev questions and adds a line to the curve. Gives their nDCG@10.
 fn look(
     recipe: &Recipe,
-    trainer: &PairTrainer,
+    learner: &Learner,
     library: &mut Library,
     material: &Material<'_>,
     (curve, loss): (&Path, Option<f64>),
@@ -193,20 +234,26 @@ fn look(
     let mut rows = Vec::new();
     for (set, of) in material.sets.iter().enumerate() {
         if recipe.dev.contains(&of.name) {
-            let part = (set, Split::Dev, recipe.look_depth);
-            rows.extend(rerank(trainer, library, material, part, |found| &found.hybrid)?);
+            let part = (set, Split::Dev, recipe.look_depth, Scores::Trained);
+            rows.extend(rerank(learner, library, material, part, |found| {
+                &found.hybrid
+            })?);
         }
     }
-    let (questions, compared) = summary(&rows, None)?.context("no dev questions")?;
+    let (questions, compared) =
+        summary(&rows, None, |row| row.scored)?.context("no dev questions")?;
     let ndcg = compared
         .iter()
         .find(|compared| compared.metric == "nDCG@10")
         .map_or(0.0, |compared| compared.reranked);
     let line = serde_json::json!({
-        "step": trainer.steps_done(), "loss": loss, "questions": questions, "ndcg10": ndcg,
-        "dev": compared,
+        "step": learner.steps_done(), "loss": loss, "questions": questions, "ndcg10": ndcg,
+        "dev": compared, "fused": summary(&rows, None, |row| row.fused)?.map(|(_, fused)| fused),
     });
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(curve)?;
+    let mut file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(curve)?;
     writeln!(file, "{line}")?;
     Ok(ndcg)
 }

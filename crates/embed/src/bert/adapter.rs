@@ -204,7 +204,10 @@ impl Adapter {
     }
 
     /// Refuses an adapter of another kind.
-    #[cfg_attr(not(feature = "torch"), expect(dead_code, reason = "the encoder's half"))]
+    #[cfg_attr(
+        not(feature = "torch"),
+        expect(dead_code, reason = "the encoder's half")
+    )]
     pub(crate) fn check_kind(&self, kind: AdapterKind) -> Result<(), ModelError> {
         if self.manifest.kind == kind {
             return Ok(());
@@ -217,7 +220,10 @@ impl Adapter {
     }
 
     /// The first size of a tensor.
-    #[cfg_attr(not(feature = "torch"), expect(dead_code, reason = "the encoder's half"))]
+    #[cfg_attr(
+        not(feature = "torch"),
+        expect(dead_code, reason = "the encoder's half")
+    )]
     pub(crate) fn rows(&self, name: &str) -> Result<usize, ModelError> {
         let first = self.tensors.get(name).and_then(|(shape, _)| shape.first());
         first.copied().ok_or_else(|| ModelError::Weight {
@@ -243,7 +249,10 @@ impl Adapter {
 
     /// What is added to a weight (out, in), row-major: B · A of `lora.NAME.b` (out, rank) and
     /// `lora.NAME.a` (rank, in). `None` where the adapter leaves the weight alone.
-    #[cfg_attr(not(feature = "torch"), expect(dead_code, reason = "the encoder's half"))]
+    #[cfg_attr(
+        not(feature = "torch"),
+        expect(dead_code, reason = "the encoder's half")
+    )]
     pub(crate) fn change(
         &self,
         name: &str,

@@ -44,7 +44,10 @@ pub struct BertPairScorer {
 
 enum Head {
     /// On pairs of at most `limit` tokens.
-    Classifier { layers: Classifier, limit: usize },
+    Classifier {
+        layers: Classifier,
+        limit: usize,
+    },
     Split(SplitHead),
 }
 
@@ -80,10 +83,9 @@ impl BertPairScorer {
         let limit = options
             .max_tokens
             .map_or(positions, |limit| limit.get().min(positions));
-        let (runtime, layers) =
-            Runtime::load(files, options, None, |weights| {
-                Classifier::load(&config, weights)
-            })?;
+        let (runtime, layers) = Runtime::load(files, options, None, |weights| {
+            Classifier::load(&config, weights)
+        })?;
         let fingerprint = Fingerprint::new(runtime.name.as_str())
             .with("code", CODE)
             .with("output", "pair score")

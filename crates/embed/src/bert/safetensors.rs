@@ -137,7 +137,10 @@ impl<R: Read + Seek> SafeTensors<R> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
     Half,
-    #[cfg_attr(not(feature = "torch"), expect(dead_code, reason = "checkpoints of a training"))]
+    #[cfg_attr(
+        not(feature = "torch"),
+        expect(dead_code, reason = "checkpoints of a training")
+    )]
     Single,
 }
 

@@ -40,7 +40,10 @@ impl Projection {
         let mut out = Vec::with_capacity(rows.len() / width.max(1) * self.outputs);
         for row in rows.chunks_exact(width.max(1)) {
             out.extend(self.weight.chunks_exact(width.max(1)).map(|axis| {
-                let products = axis.iter().zip(row).map(|(a, x)| f64::from(*a) * f64::from(*x));
+                let products = axis
+                    .iter()
+                    .zip(row)
+                    .map(|(a, x)| f64::from(*a) * f64::from(*x));
                 products.sum::<f64>() as f32
             }));
         }
@@ -96,10 +99,12 @@ impl TokenEmbedder for BertTokenEmbedder {
         let width = self.token_dimension();
         let texts = inner.tokenize(texts, side)?;
         let hidden = inner.runtime.encoder.config().hidden;
-        let states = inner.runtime.encode(&texts, |_, rows| match &self.projection {
-            Some(projection) => projection.apply(rows, hidden),
-            None => rows.to_vec(),
-        })?;
+        let states = inner
+            .runtime
+            .encode(&texts, |_, rows| match &self.projection {
+                Some(projection) => projection.apply(rows, hidden),
+                None => rows.to_vec(),
+            })?;
         texts
             .into_iter()
             .zip(states)

@@ -63,7 +63,11 @@ pub(crate) fn attention(
             .f_narrow(0, start, rows)?
             .f_view([rows, 3, heads, size])?
             .f_permute([1, 2, 0, 3])?;
-        let [q, k, v] = [part.f_select(0, 0)?, part.f_select(0, 1)?, part.f_select(0, 2)?];
+        let [q, k, v] = [
+            part.f_select(0, 0)?,
+            part.f_select(0, 1)?,
+            part.f_select(0, 2)?,
+        ];
         let logits = q
             .f_matmul(&k.f_transpose(1, 2)?)?
             .f_mul_scalar(1.0 / (size as f64).sqrt())?;
@@ -122,12 +126,17 @@ pub(crate) fn score(
         0,
     )?
     .f_view([1, -1])?;
-    let inner = head.inner_bias.f_addmm(&features, head.inner)?.f_gelu("none")?;
-    similar.f_add(&inner.f_matmul(head.outer)?.f_view([])? )
+    let inner = head
+        .inner_bias
+        .f_addmm(&features, head.inner)?
+        .f_gelu("none")?;
+    similar.f_add(&inner.f_matmul(head.outer)?.f_view([])?)
 }
 
 /// Rows (or one vector) of norm 1.
 pub(crate) fn unit(rows: &Tensor) -> Result<Tensor, TchError> {
-    let squares = rows.f_mul(rows)?.f_sum_dim_intlist(-1_i64, true, Kind::Float)?;
+    let squares = rows
+        .f_mul(rows)?
+        .f_sum_dim_intlist(-1_i64, true, Kind::Float)?;
     rows.f_div(&squares.f_clamp_min(1e-24)?.f_sqrt()?)
 }

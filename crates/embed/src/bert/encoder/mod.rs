@@ -26,8 +26,8 @@ use super::tokenizer::Tokens;
 use change::LayerChange;
 use joint::{HeadParts, Pair};
 use layers::{Layer, Norm};
-use table::Table;
 pub(crate) use layers::{Shared, torch};
+use table::Table;
 pub(crate) use weights::Weights;
 
 /// An encoder whose weights are in memory. Shared by threads, never changed.

@@ -35,9 +35,13 @@ impl Moments {
         self.first = Shared::of(mean(self.first.get(), gradient, BETA_1)?);
         self.second = Shared::of(mean(self.second.get(), &squares, BETA_2)?);
         let unbiased = |moment: &Shared, beta: f64| {
-            moment.get().f_div_scalar(1.0 - beta.powi(i32::try_from(step).unwrap_or(i32::MAX)))
+            moment
+                .get()
+                .f_div_scalar(1.0 - beta.powi(i32::try_from(step).unwrap_or(i32::MAX)))
         };
-        let scale = unbiased(&self.second, BETA_2)?.f_sqrt()?.f_add_scalar(EPSILON)?;
+        let scale = unbiased(&self.second, BETA_2)?
+            .f_sqrt()?
+            .f_add_scalar(EPSILON)?;
         let change = unbiased(&self.first, BETA_1)?.f_div(&scale)?;
         parameter
             .f_mul_scalar(1.0 - rate * decay)?
@@ -46,7 +50,8 @@ impl Moments {
 }
 
 fn mean(old: &Tensor, new: &Tensor, beta: f64) -> Result<Tensor, TchError> {
-    old.f_mul_scalar(beta)?.f_add(&new.f_mul_scalar(1.0 - beta)?)
+    old.f_mul_scalar(beta)?
+        .f_add(&new.f_mul_scalar(1.0 - beta)?)
 }
 
 /// The norm of all gradients together, sums in f64.

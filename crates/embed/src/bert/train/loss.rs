@@ -33,7 +33,8 @@ impl Loss {
         match self {
             Self::Listwise => {
                 let sum: f32 = targets.iter().sum();
-                let targets = Tensor::f_from_slice(targets)?.f_div_scalar(f64::from(sum.max(1e-6)))?;
+                let targets =
+                    Tensor::f_from_slice(targets)?.f_div_scalar(f64::from(sum.max(1e-6)))?;
                 let logs = scores.f_log_softmax(0, Kind::Float)?;
                 logs.f_mul(&targets)?.f_sum(Kind::Float)?.f_neg()
             }

@@ -61,7 +61,10 @@ impl Network {
             gates,
             changes,
             mix: Shared::leaf(&[options.mix; 2], &[2])?,
-            inner: leaf(&random.uniform(features * INNER, features), [features, INNER])?,
+            inner: leaf(
+                &random.uniform(features * INNER, features),
+                [features, INNER],
+            )?,
             inner_bias: Shared::leaf(&[0.0; INNER], &[INNER as i64])?,
             outer: leaf(&[0.0; INNER], [INNER, 1])?,
         })

@@ -13,10 +13,11 @@ use super::super::encoder::joint::unit;
 use super::super::encoder::{ForwardError, Shared, rows_of, torch};
 use super::super::error::ModelError;
 use super::super::provider::{BertEmbeddingProvider, Inner};
+use super::super::safetensors::SafeTensors;
 use super::adam::{Moments, norm};
 use super::loss::Loss;
 use super::network::leaf_of;
-use super::trainer::{Group, States, failed};
+use super::trainer::{Group, States, failed, write_state};
 
 /// Longest gradient of a step.
 const CLIP: f64 = 1.0;
@@ -85,7 +86,9 @@ impl ProjectionTrainer {
             ));
         }
         let axes = principal_axes(sample, hidden, options.dimension);
-        let weight = axes.and_then(|axes| leaf_of(&axes)).map_err(|e| torch(&e))?;
+        let weight = axes
+            .and_then(|axes| leaf_of(&axes))
+            .map_err(|e| torch(&e))?;
         let moments = Moments::zeros(&weight.get().detach()).map_err(|error| torch(&error))?;
         Ok(Self {
             inner,
@@ -153,6 +156,74 @@ impl ProjectionTrainer {
         self.all_scores(query, documents, None)
     }
 
+    /// Steps taken.
+    #[must_use]
+    pub fn steps_done(&self) -> u32 {
+        self.done
+    }
+
+    /// Writes all that going on needs, in f32, in place of what is there.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`].
+    pub fn save(&self, file: &Path) -> Result<(), ModelError> {
+        let parts = [
+            ("value", &self.weight),
+            ("first", &self.moments.first),
+            ("second", &self.moments.second),
+        ];
+        let mut tensors = BTreeMap::from([("done".to_owned(), (vec![1], vec![self.done as f32]))]);
+        for (name, tensor) in parts {
+            let detached = tensor.get().f_detach().map_err(|error| torch(&error))?;
+            let shape = detached.size().iter().map(|&size| size as usize).collect();
+            let values = rows_of(&detached).map_err(|error| failed(&error))?;
+            tensors.insert(name.to_owned(), (shape, values));
+        }
+        write_state(file, &tensors)
+    }
+
+    /// Goes on from a checkpoint that was saved with the same options.
+    ///
+    /// # Errors
+    /// [`ModelError`]; then nothing has changed.
+    pub fn resume(&mut self, file: &Path) -> Result<(), ModelError> {
+        let mut reader = SafeTensors::open(file)?;
+        let shape = self.weight.get().size();
+        let mut tensor = |name: &str| {
+            let flat = Tensor::f_from_slice(&reader.read(name)?);
+            flat.and_then(|flat| flat.f_reshape(&shape))
+                .map_err(|error| torch(&error))
+        };
+        let (value, first, second) = (tensor("value")?, tensor("first")?, tensor("second")?);
+        let done = reader.read("done")?.first().copied().unwrap_or(0.0);
+        self.weight = leaf_of(&value).map_err(|error| torch(&error))?;
+        self.moments = Moments {
+            first: Shared::of(first),
+            second: Shared::of(second),
+        };
+        self.done = done as u32;
+        Ok(())
+    }
+
+    /// Takes the map of an adapter of the same base and dimension, as its file holds it; to measure
+    /// it, not to go on with it.
+    ///
+    /// # Errors
+    /// [`ModelError`].
+    pub fn adopt(&mut self, adapter: &Adapter) -> Result<(), ModelError> {
+        adapter.check_kind(AdapterKind::Tokens)?;
+        adapter.check_base(&self.inner.runtime.weights_sha256)?;
+        let hidden = self.inner.runtime.encoder.config().hidden;
+        let shape = [self.options.dimension, hidden];
+        let flat = Tensor::f_from_slice(adapter.tensor("projection", &shape)?);
+        let turned = flat
+            .and_then(|flat| flat.f_view([shape[0] as i64, shape[1] as i64]))
+            .and_then(|rows| rows.f_transpose(0, 1)?.f_contiguous())
+            .and_then(|columns| leaf_of(&columns));
+        self.weight = turned.map_err(|error| torch(&error))?;
+        Ok(())
+    }
+
     /// Writes the adapter. `training` is what its manifest says about how it came about.
     ///
     /// # Errors
@@ -165,7 +236,11 @@ impl ProjectionTrainer {
     ) -> Result<Adapter, ModelError> {
         let runtime = &self.inner.runtime;
         let hidden = runtime.encoder.config().hidden;
-        let turned = self.weight.get().f_detach().and_then(|w| w.f_transpose(0, 1));
+        let turned = self
+            .weight
+            .get()
+            .f_detach()
+            .and_then(|w| w.f_transpose(0, 1));
         let values = turned
             .map_err(ForwardError::from)
             .and_then(|turned| rows_of(&turned))
@@ -204,7 +279,10 @@ impl ProjectionTrainer {
                     let score = max_sim(query, document, weight)?;
                     Ok(f64::try_from(&score)? as f32)
                 };
-                documents.iter().map(score).collect::<Result<_, ForwardError>>()
+                documents
+                    .iter()
+                    .map(score)
+                    .collect::<Result<_, ForwardError>>()
             })
             .map_err(|error| failed(&error))
     }
@@ -266,11 +344,7 @@ fn max_sim(
 }
 
 /// (hidden, dimension): eigenvectors of Σ x · xᵀ over unit rows, largest eigenvalues first.
-fn principal_axes(
-    sample: &[&States],
-    hidden: usize,
-    dimension: usize,
-) -> Result<Tensor, TchError> {
+fn principal_axes(sample: &[&States], hidden: usize, dimension: usize) -> Result<Tensor, TchError> {
     let _guard = tch::no_grad_guard();
     let width = hidden as i64;
     let mut sums = Tensor::f_zeros([width, width], (Kind::Double, tch::Device::Cpu))?;

@@ -1,5 +1,6 @@
 //! Steps, checkpoints and export of a split cross-encoder.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use cornu_core::{ProviderError, Side};
@@ -176,7 +177,10 @@ impl PairTrainer {
         side: Side,
     ) -> Result<Vec<States>, ProviderError> {
         let (prefix, limit) = match side {
-            Side::Query => (&self.query_prefix, self.runtime.encoder.config().max_tokens()),
+            Side::Query => (
+                &self.query_prefix,
+                self.runtime.encoder.config().max_tokens(),
+            ),
             Side::Document => (&self.document_prefix, self.options.document_tokens),
         };
         let tokens = read(&self.runtime, texts, prefix, limit, side)?;
@@ -208,8 +212,11 @@ impl PairTrainer {
                 what: format!("the loss of step {} is {loss}", self.done + 1),
             });
         }
-        self.apply(found.into_iter().map(|(_, gradient)| gradient).collect(), count)
-            .map_err(|error| torch(&error))?;
+        self.apply(
+            found.into_iter().map(|(_, gradient)| gradient).collect(),
+            count,
+        )
+        .map_err(|error| torch(&error))?;
         Ok(loss)
     }
 
@@ -248,14 +255,7 @@ impl PairTrainer {
     /// # Errors
     /// [`ModelError::Io`].
     pub fn save(&self, file: &Path) -> Result<(), ModelError> {
-        let io = |source| ModelError::Io {
-            file: file.display().to_string(),
-            source,
-        };
-        let tensors = self.state().map_err(|error| failed(&error))?;
-        let part = file.with_extension("part");
-        std::fs::write(&part, to_bytes(&tensors, Precision::Single)).map_err(io)?;
-        std::fs::rename(&part, file).map_err(io)
+        write_state(file, &self.state().map_err(|error| failed(&error))?)
     }
 
     /// Goes on from a checkpoint that was saved with the same options.
@@ -305,13 +305,15 @@ impl PairTrainer {
             }
             let sizes: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
             let flat = Tensor::f_from_slice(adapter.tensor(&name, &sizes)?);
-            let value = flat.and_then(|flat| flat.f_reshape(&shape)).and_then(|value| {
-                if turned {
-                    value.f_transpose(0, 1)?.f_contiguous()
-                } else {
-                    Ok(value)
-                }
-            });
+            let value = flat
+                .and_then(|flat| flat.f_reshape(&shape))
+                .and_then(|value| {
+                    if turned {
+                        value.f_transpose(0, 1)?.f_contiguous()
+                    } else {
+                        Ok(value)
+                    }
+                });
             values.push(value.map_err(|error| torch(&error))?);
         }
         for (parameter, value) in self.network.parameters_mut().into_iter().zip(&values) {
@@ -420,10 +422,8 @@ impl PairTrainer {
         self.options.rate * rising.min(left.max(0.05)).min(1.0)
     }
 
-    fn state(
-        &self,
-    ) -> Result<std::collections::BTreeMap<String, (Vec<usize>, Vec<f32>)>, ForwardError> {
-        let mut all = std::collections::BTreeMap::new();
+    fn state(&self) -> Result<BTreeMap<String, (Vec<usize>, Vec<f32>)>, ForwardError> {
+        let mut all = BTreeMap::new();
         for ((name, parameter), moments) in self.network.parameters().iter().zip(&self.moments) {
             let parts = [
                 ("value", &parameter.get().f_detach()?),
@@ -438,6 +438,20 @@ impl PairTrainer {
         all.insert("done".to_owned(), (vec![1], vec![self.done as f32]));
         Ok(all)
     }
+}
+
+/// Writes a checkpoint under another name first, so that it is there whole or not at all.
+pub(super) fn write_state(
+    file: &Path,
+    tensors: &BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+) -> Result<(), ModelError> {
+    let io = |source| ModelError::Io {
+        file: file.display().to_string(),
+        source,
+    };
+    let part = file.with_extension("part");
+    std::fs::write(&part, to_bytes(tensors, Precision::Single)).map_err(io)?;
+    std::fs::rename(&part, file).map_err(io)
 }
 
 pub(super) fn failed(error: &ForwardError) -> ModelError {
