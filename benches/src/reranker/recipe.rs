@@ -92,7 +92,7 @@ pub fn all() -> Vec<Recipe> {
         train: list(train),
         dev: list(&[dev]),
         test: list(&[dev]),
-        made: 1000,
+        made: 300,
         groups: 4,
         negatives: 7,
         made_share: 0.5,
