@@ -91,10 +91,9 @@ fn one(
     data: &Path,
     embedder: &BertEmbeddingProvider,
 ) -> Result<()> {
-    let names: std::collections::BTreeSet<&String> = [&recipe.train, &recipe.dev, &recipe.test]
-        .into_iter()
-        .flatten()
-        .collect();
+    let trained = recipe.train.iter().map(|(name, _)| name);
+    let names: std::collections::BTreeSet<&String> =
+        trained.chain(&recipe.dev).chain(&recipe.test).collect();
     let mut sets = Vec::new();
     let mut found = Vec::new();
     let (mut questions, mut from_sentences) = (Vec::new(), Vec::new());
@@ -106,11 +105,12 @@ fn one(
         };
         let stage = FirstStage::build(name, &set.passages, embedder, &arguments.work, &say)?;
         let mut own = candidates(&set, &stage, &arguments.work)?;
-        if recipe.train.contains(name) && !arguments.evaluate {
-            let lessons = lessons(recipe, (at, &set), &stage, &arguments.work)?;
-            questions.extend(lessons.0);
-            from_sentences.extend(lessons.1);
+        let (mut asked, mut made) = (Vec::new(), Vec::new());
+        if recipe.trains_on(name) && !arguments.evaluate {
+            (asked, made) = lessons(recipe, (at, &set), &stage, &arguments.work)?;
         }
+        questions.push(asked);
+        from_sentences.push(made);
         if let Some(most) = arguments.questions {
             shorten(&mut set, &mut own, most);
         }
@@ -134,7 +134,8 @@ fn one(
         train(recipe, &mut learner, &mut library, &material, &work, &say)?;
         let training = serde_json::json!({
             "recipe": recipe, "best_step": learner.steps_done(),
-            "asked": questions.len(), "made": from_sentences.len(),
+            "asked": questions.iter().map(Vec::len).sum::<usize>(),
+            "made": from_sentences.iter().map(Vec::len).sum::<usize>(),
         });
         let adapter = learner.export(&folder, &recipe.name, training)?;
         std::fs::copy(work.join("curve.jsonl"), folder.join("curve.jsonl"))?;

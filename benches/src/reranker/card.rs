@@ -113,7 +113,12 @@ fn text(recipe: &Recipe, adapter: &Adapter, measured: &[Measured]) -> Result<Str
          candidates of the hybrid search. Steps: {} planned, the best by nDCG@10 on the dev questions \
          of {} kept; {} groups a step, one positive and {} negatives each; loss {:?}. The recipe, \
          seeds included, is in `adapter.json`.\n",
-        recipe.train.join(", "),
+        recipe
+            .train
+            .iter()
+            .map(|(name, share)| format!("`{name}` ({:.0} % of the groups)", share * 100.0))
+            .collect::<Vec<_>>()
+            .join(", "),
         recipe.made,
         recipe.steps(),
         recipe.dev.join(", "),

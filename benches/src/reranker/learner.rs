@@ -41,7 +41,7 @@ impl Learner {
                     ..BertOptions::default()
                 };
                 let provider = BertEmbeddingProvider::open(&recipe.base, &bert)?;
-                let trained = sets.iter().filter(|set| recipe.train.contains(&set.name));
+                let trained = sets.iter().filter(|set| recipe.trains_on(&set.name));
                 let texts: Vec<&str> = trained
                     .flat_map(|set| set.passages.iter().take(SAMPLE))
                     .map(|passage| passage.text.as_str())

@@ -11,8 +11,8 @@ pub struct Recipe {
     pub name: String,
     /// The preset it is trained on.
     pub base: String,
-    /// Sets whose training questions and passages it learns from.
-    pub train: Vec<String>,
+    /// Sets whose training questions and passages it learns from, each with its share of the groups.
+    pub train: Vec<(String, f64)>,
     /// Sets whose dev questions choose among its checkpoints.
     pub dev: Vec<String>,
     /// Sets whose test questions it is measured on.
@@ -46,6 +46,12 @@ pub enum Kind {
 }
 
 impl Recipe {
+    /// Whether it learns from a set.
+    #[must_use]
+    pub fn trains_on(&self, set: &str) -> bool {
+        self.train.iter().any(|(name, _)| name == set)
+    }
+
     /// Steps that are planned.
     #[must_use]
     pub fn steps(&self) -> u32 {
@@ -85,11 +91,20 @@ pub fn named(name: &str) -> Result<Recipe> {
 #[must_use]
 pub fn all() -> Vec<Recipe> {
     let list = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-    let wiki = ["musique-train-100", "hotpotqa-train-100"];
-    let recipe = |name: &str, base: &str, kind: Kind, train: &[&str], dev: &str| Recipe {
+    let wiki = [("musique-train-100", 0.5), ("hotpotqa-train-100", 0.5)];
+    // The one source of Chinese gets most of the groups.
+    let all = [
+        ("bench-data", 0.6),
+        ("musique-train-100", 0.2),
+        ("hotpotqa-train-100", 0.2),
+    ];
+    let recipe = |name: &str, base: &str, kind: Kind, train: &[(&str, f64)], dev: &str| Recipe {
         name: name.to_owned(),
         base: base.to_owned(),
-        train: list(train),
+        train: train
+            .iter()
+            .map(|&(set, share)| (set.to_owned(), share))
+            .collect(),
         dev: list(&[dev]),
         test: list(&[dev]),
         made: 300,
@@ -116,7 +131,6 @@ pub fn all() -> Vec<Recipe> {
     };
     let tokens = || Kind::Tokens(ProjectionOptions::default());
     let (minilm, e5) = ("all-MiniLM-L6-v2", "multilingual-e5-small");
-    let all = ["bench-data", wiki[0], wiki[1]];
     vec![
         recipe(
             "minilm-en-pair",

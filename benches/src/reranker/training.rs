@@ -21,10 +21,10 @@ pub struct Material<'a> {
     pub sets: &'a [Set],
     /// Their candidates, in the order of the sets and their questions.
     pub candidates: &'a [Vec<Candidates>],
-    /// Questions of the training sets.
-    pub asked: &'a [Lesson],
-    /// Questions made of sentences.
-    pub made: &'a [Lesson],
+    /// Questions of the training sets, in the order of the sets.
+    pub asked: &'a [Vec<Lesson>],
+    /// Questions made of sentences, likewise.
+    pub made: &'a [Vec<Lesson>],
 }
 
 /// Trains to the last step, going on where an earlier run of the same recipe stopped, and leaves
@@ -190,9 +190,11 @@ fn step(
 ) -> Result<f64> {
     let mut drawn = Vec::new();
     while drawn.len() < recipe.groups {
+        let set = source(recipe, material.sets, draws.unit())?;
         let made = draws.unit() < recipe.made_share;
         let from = if made { material.made } else { material.asked };
-        let lesson = draws.pick(from).context("no question to train on")?;
+        let lesson = from.get(set).and_then(|lessons| draws.pick(lessons));
+        let lesson = lesson.context("a set without a question to train on")?;
         if let Some(passages) = group(lesson, recipe.negatives, draws) {
             drawn.push((lesson, passages));
         }
@@ -221,6 +223,23 @@ fn step(
         })
         .collect::<Result<Vec<_>>>()?;
     learner.step(&groups)
+}
+
+/// The set that a number from 0 to 1 falls to, by the shares.
+fn source(recipe: &Recipe, sets: &[Set], at: f64) -> Result<usize> {
+    let whole: f64 = recipe.train.iter().map(|(_, share)| share).sum();
+    let mut left = at * whole;
+    let mut chosen = None;
+    for (name, share) in &recipe.train {
+        chosen = Some(name);
+        left -= share;
+        if left < 0.0 {
+            break;
+        }
+    }
+    sets.iter()
+        .position(|set| Some(&set.name) == chosen)
+        .context("a recipe without training sets")
 }
 
 /// Measures the dev questions and adds a line to the curve. Gives their nDCG@10.
