@@ -15,7 +15,7 @@ use cornu_benches::reranker::quality::Figures;
 use cornu_benches::reranker::questions::{Draws, Lesson, asked, made};
 use cornu_benches::reranker::recipe::{self, Recipe};
 use cornu_benches::reranker::sets::{Set, Split};
-use cornu_benches::reranker::training::{Material, Row, Scores, rerank, summary, train};
+use cornu_benches::reranker::training::{Material, Route, Row, Scores, rerank, summary, train};
 use cornu_benches::run::say;
 use cornu_embed::bert::{Adapter, BertEmbeddingProvider, BertOptions, Truncation};
 
@@ -158,7 +158,6 @@ fn measure(
     material: &Material<'_>,
     (at, set): (usize, &Set),
 ) -> Result<Vec<Measured>> {
-    type Route = fn(&Candidates) -> &[(u32, f64)];
     let routes: [(&str, Route); 2] = [
         ("hybrid", |found| &found.hybrid),
         ("dense", |found| &found.dense),
@@ -172,17 +171,24 @@ fn measure(
         orders.push(("all dimensions", Scores::Plain, |row| row.scored));
     }
     let mut out = Vec::new();
-    for (first_stage, route) in routes {
-        let mut rows = Vec::new();
-        let mut of = None;
-        for &(order, scores, figures) in &orders {
-            if of != Some(scores) {
+    let mut known: Option<(Scores, Vec<Vec<Row>>)> = None;
+    for (order, scores, figures) in orders {
+        let found = match known.take() {
+            Some((of, found)) if of == scores => found,
+            _ => {
                 let part = (at, Split::Test, DEPTH, scores);
-                rows = rerank(learner, library, material, part, route)?;
-                of = Some(scores);
+                rerank(
+                    learner,
+                    library,
+                    material,
+                    part,
+                    &routes.map(|(_, route)| route),
+                )?
             }
+        };
+        for ((first_stage, _), rows) in routes.iter().zip(&found) {
             for lang in [None, Some("zh"), Some("en")] {
-                let Some((questions, metrics)) = summary(&rows, lang, figures)? else {
+                let Some((questions, metrics)) = summary(rows, lang, figures)? else {
                     continue;
                 };
                 // A set of one language has one row, not two of the same figures.
@@ -191,7 +197,7 @@ fn measure(
                 }
                 let row = Measured {
                     set: set.name.clone(),
-                    first_stage: first_stage.to_owned(),
+                    first_stage: (*first_stage).to_owned(),
                     order: order.to_owned(),
                     lang: lang.unwrap_or("all").to_owned(),
                     questions,
@@ -202,6 +208,7 @@ fn measure(
                 out.push(row);
             }
         }
+        known = Some((scores, found));
     }
     Ok(out)
 }

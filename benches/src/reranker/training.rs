@@ -1,5 +1,6 @@
 //! The training of one adapter: steps, looks at the dev questions, checkpoints.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
@@ -120,7 +121,11 @@ pub enum Scores {
 /// What is measured: set, split, how many candidates are scored, which scores.
 pub type Part = (usize, Split, usize, Scores);
 
-/// Figures of a split of a set before and after its first candidates are reranked.
+/// A first stage's list of a question.
+pub type Route = fn(&Candidates) -> &[(u32, f64)];
+
+/// Figures of a split of a set before and after its first candidates are reranked: rows for each of
+/// `routes`. A passage that several of them name is scored once.
 ///
 /// # Errors
 /// A model that fails.
@@ -129,17 +134,21 @@ pub fn rerank(
     library: &mut Library,
     material: &Material<'_>,
     (set, split, depth, which): Part,
-    route: fn(&Candidates) -> &[(u32, f64)],
-) -> Result<Vec<Row>> {
+    routes: &[Route],
+) -> Result<Vec<Vec<Row>>> {
     let of = material.sets.get(set).context("no such set")?;
     let candidates = material.candidates.get(set).context("no candidates")?;
-    let mut rows = Vec::new();
+    let mut rows: Vec<Vec<Row>> = routes.iter().map(|_| Vec::new()).collect();
     for (question, candidates) in of_split(of, candidates, split) {
-        let order: Vec<u32> = route(candidates).iter().map(|(id, _)| *id).collect();
-        let head = order.get(..depth).unwrap_or(&order);
-        let places = head.iter().map(|&id| (set, id));
+        let orders: Vec<Vec<u32>> = routes
+            .iter()
+            .map(|route| route(candidates).iter().map(|(id, _)| *id).collect())
+            .collect();
+        let head = |order: &[u32]| order.get(..depth).unwrap_or(order).to_vec();
+        let scored: BTreeSet<u32> = orders.iter().flat_map(|order| head(order)).collect();
+        let places = scored.iter().map(|&id| (set, id));
         library.fetch(learner, material.sets, places, [question.text.as_str()])?;
-        let documents = head
+        let documents = scored
             .iter()
             .map(|&id| library.passage(set, id))
             .collect::<Result<Vec<_>>>()?;
@@ -148,13 +157,20 @@ pub fn rerank(
             Scores::Trained => learner.scores(asked, &documents)?,
             Scores::Plain => learner.plain_scores(asked, &documents)?,
         };
-        let scored = reordered(&order, &scores);
-        rows.push(Row {
-            lang: question.lang.clone(),
-            first: Figures::of(&order, &question.gold)?,
-            fused: Figures::of(&fused(&order, &scored)?, &question.gold)?,
-            scored: Figures::of(&scored, &question.gold)?,
-        });
+        let scores: BTreeMap<u32, f32> = scored.into_iter().zip(scores).collect();
+        for (rows, order) in rows.iter_mut().zip(&orders) {
+            let own: Vec<f32> = head(order)
+                .iter()
+                .filter_map(|id| scores.get(id).copied())
+                .collect();
+            let scored = reordered(order, &own);
+            rows.push(Row {
+                lang: question.lang.clone(),
+                first: Figures::of(order, &question.gold)?,
+                fused: Figures::of(&fused(order, &scored)?, &question.gold)?,
+                scored: Figures::of(&scored, &question.gold)?,
+            });
+        }
     }
     Ok(rows)
 }
@@ -254,9 +270,9 @@ fn look(
     for (set, of) in material.sets.iter().enumerate() {
         if recipe.dev.contains(&of.name) {
             let part = (set, Split::Dev, recipe.look_depth, Scores::Trained);
-            rows.extend(rerank(learner, library, material, part, |found| {
-                &found.hybrid
-            })?);
+            let hybrid: Route = |found| &found.hybrid;
+            let found = rerank(learner, library, material, part, &[hybrid])?;
+            rows.extend(found.into_iter().flatten());
         }
     }
     let (questions, compared) =
