@@ -18,7 +18,7 @@ pub struct Measured {
     pub set: String,
     /// Which first stage: `hybrid` or `dense`.
     pub first_stage: String,
-    /// Whose order: `scores`, `fused` (reciprocal ranks of the first stage and the scores), or
+    /// Whose order: `scores`, `fused` (the mean of the first stage's scores and its own, each from 0 to 1), or
     /// `all dimensions` (late interaction without the projection).
     pub order: String,
     /// `all`, `zh` or `en`.
@@ -79,8 +79,8 @@ fn text(recipe: &Recipe, adapter: &Adapter, measured: &[Measured]) -> Result<Str
          ## Quality\n\n\
          Each first stage's candidates before and after reranking, on questions that had no part in \
          training or in any choice. In brackets the 95 % interval of the mean difference (BCa \
-         bootstrap over questions). Orders: `scores` is the adapter's own, `fused` that of reciprocal \
-         ranks in the first stage and the scores, `all dimensions` late interaction without the \
+         bootstrap over questions). Orders: `scores` is the adapter's own, `fused` that of the \
+         mean of the first stage's scores and its own (each from 0 to 1 over the candidates), `all dimensions` late interaction without the \
          projection.\n\n\
          | set | language | first stage | order | questions | scored | metric | before | after | difference |\n\
          |---|---|---|---|---:|---:|---|---:|---:|---:|\n",

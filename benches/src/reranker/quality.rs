@@ -6,7 +6,7 @@ use anyhow::Result;
 use cornu_core::Ranking;
 use cornu_eval::metrics::{Gain, Judged, Judgments};
 use cornu_eval::significance::Bootstrap;
-use cornu_fuse::{RrfOptions, Weighted, rrf_fuse};
+use cornu_fuse::{Normalisation, Weighted, convex_fuse};
 use serde::{Deserialize, Serialize};
 
 /// One question's figures.
@@ -92,19 +92,20 @@ pub fn reordered(candidates: &[u32], scores: &[f32]) -> Vec<u32> {
     scored.chain(rest).copied().collect()
 }
 
-/// Both orders fused by reciprocal ranks, equal weights.
+/// The first stage's scores and the reranker's, both brought to 0…1 (min-max over the candidates
+/// that were scored), their mean; what was not scored follows in its old order.
 ///
 /// # Errors
-/// A candidate that comes twice.
-pub fn fused(first: &[u32], scored: &[u32]) -> Result<Vec<u32>> {
-    let ranking = |order: &[u32]| {
-        let places = order.iter().zip(0_u32..);
-        Ranking::new(places.map(|(&id, place)| (id, -f64::from(place))))
-    };
-    let (first, scored) = (ranking(first)?, ranking(scored)?);
-    let lists = [Weighted::new(&first, 1.0), Weighted::new(&scored, 1.0)];
-    let fused = rrf_fuse(&lists, RrfOptions::default())?;
-    Ok(fused.ranking().ids().copied().collect())
+/// A candidate that comes twice, or a score that is not finite.
+pub fn fused(first: &[(u32, f64)], scores: &[f32]) -> Result<Vec<u32>> {
+    let (head, rest) = first.split_at(scores.len().min(first.len()));
+    let before = Ranking::new(head.iter().copied())?;
+    let ids = head.iter().map(|(id, _)| *id);
+    let after = Ranking::new(ids.zip(scores.iter().map(|&score| f64::from(score))))?;
+    let lists = [Weighted::new(&before, 0.5), Weighted::new(&after, 0.5)];
+    let fused = convex_fuse(&lists, &Normalisation::default())?;
+    let order = fused.ranking().ids().copied();
+    Ok(order.chain(rest.iter().map(|(id, _)| *id)).collect())
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -118,6 +119,13 @@ mod tests {
     #[test]
     fn scores_reorder_the_head_alone() {
         assert_eq!(reordered(&[7, 8, 9, 4], &[0.1, 0.3, 0.1]), [8, 7, 9, 4]);
+    }
+
+    #[test]
+    fn both_scores_count_alike() {
+        // 1.0 + 0.0, 0.8 + 1.0, 0.0 + 0.5 over two; the fourth was not scored.
+        let first = [(7, 10.0), (8, 9.0), (9, 5.0), (4, 1.0)];
+        assert_eq!(fused(&first, &[-3.0, 1.0, -1.0]).unwrap(), [8, 7, 9, 4]);
     }
 
     #[test]

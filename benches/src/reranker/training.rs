@@ -105,7 +105,7 @@ pub struct Row {
     pub first: Figures,
     /// In the order of the scores.
     pub scored: Figures,
-    /// In the order of reciprocal ranks in both.
+    /// In the order of the mean of both scores, brought to one scale.
     pub fused: Figures,
 }
 
@@ -140,9 +140,10 @@ pub fn rerank(
     let candidates = material.candidates.get(set).context("no candidates")?;
     let mut rows: Vec<Vec<Row>> = routes.iter().map(|_| Vec::new()).collect();
     for (question, candidates) in of_split(of, candidates, split) {
-        let orders: Vec<Vec<u32>> = routes
+        let lists: Vec<&[(u32, f64)]> = routes.iter().map(|route| route(candidates)).collect();
+        let orders: Vec<Vec<u32>> = lists
             .iter()
-            .map(|route| route(candidates).iter().map(|(id, _)| *id).collect())
+            .map(|list| list.iter().map(|(id, _)| *id).collect())
             .collect();
         let head = |order: &[u32]| order.get(..depth).unwrap_or(order).to_vec();
         let scored: BTreeSet<u32> = orders.iter().flat_map(|order| head(order)).collect();
@@ -158,7 +159,7 @@ pub fn rerank(
             Scores::Plain => learner.plain_scores(asked, &documents)?,
         };
         let scores: BTreeMap<u32, f32> = scored.into_iter().zip(scores).collect();
-        for (rows, order) in rows.iter_mut().zip(&orders) {
+        for ((rows, order), list) in rows.iter_mut().zip(&orders).zip(lists) {
             let own: Vec<f32> = head(order)
                 .iter()
                 .filter_map(|id| scores.get(id).copied())
@@ -167,7 +168,7 @@ pub fn rerank(
             rows.push(Row {
                 lang: question.lang.clone(),
                 first: Figures::of(order, &question.gold)?,
-                fused: Figures::of(&fused(order, &scored)?, &question.gold)?,
+                fused: Figures::of(&fused(list, &own)?, &question.gold)?,
                 scored: Figures::of(&scored, &question.gold)?,
             });
         }
