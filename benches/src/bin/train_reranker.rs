@@ -220,7 +220,7 @@ fn lessons(
     stage: &FirstStage<'_>,
     work: &Path,
 ) -> Result<(Vec<Lesson>, Vec<Lesson>)> {
-    let key = format!("{}\n{at} {} {}", stage.key(), recipe.made, recipe.seed);
+    let key = format!("2\n{}\n{at} {} {}", stage.key(), recipe.made, recipe.seed);
     let key = blake3::hash(key.as_bytes()).to_hex();
     let file = work.join(format!("{}-{}.lessons.json", set.name, &key[..16]));
     if let Ok(bytes) = std::fs::read(&file) {

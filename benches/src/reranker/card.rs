@@ -110,7 +110,7 @@ fn text(recipe: &Recipe, adapter: &Adapter, measured: &[Measured]) -> Result<Str
         out,
         "\n## Training\n\nQuestions of {}, and {} questions made of the sentences of each one's \
          passages (a stretch of a sentence, a quarter of its words left out). Negatives are the other \
-         candidates of the hybrid search. Steps: {} planned, the best by nDCG@10 on the dev questions \
+         candidates of the hybrid search. Steps: {} planned, the best by nDCG@10 of the fused order on the dev questions \
          of {} kept; {} groups a step, one positive and {} negatives each; loss {:?}. The recipe, \
          seeds included, is in `adapter.json`.\n",
         recipe

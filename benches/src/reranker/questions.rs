@@ -15,6 +15,8 @@ use super::sets::{Passage, Set, Split};
 const NEGATIVES: usize = 30;
 /// The hardest of them, of which a group has most.
 const HARDEST: usize = 10;
+/// Gold passages among so many first candidates are taught.
+const NAMED: usize = 10;
 /// Share of the words of a made question that are left out.
 const DROPPED: f64 = 0.25;
 
@@ -25,8 +27,12 @@ pub struct Lesson {
     pub set: usize,
     /// The question.
     pub text: String,
-    /// Passages that answer it.
+    /// Passages that answer it: never negatives.
     pub gold: BTreeSet<u32>,
+    /// Those of them that are taught: what the first stage has among its best ten, or the best of
+    /// what it has. A passage of a later hop, which the question does not name, would teach that
+    /// what has nothing to do with a question answers it.
+    pub taught: Vec<u32>,
     /// The first stage's other candidates, best first.
     pub negatives: Vec<u32>,
 }
@@ -110,10 +116,9 @@ pub fn made(
 
 /// The passages of one group: a gold one first, then negatives, most of them among the hardest.
 pub fn group(lesson: &Lesson, negatives: usize, draws: &mut Draws) -> Option<Vec<u32>> {
-    let gold: Vec<u32> = lesson.gold.iter().copied().collect();
     let hardest = lesson.negatives.len().min(HARDEST);
     let (hard, rest) = lesson.negatives.split_at(hardest);
-    let mut group = vec![*draws.pick(&gold)?];
+    let mut group = vec![*draws.pick(&lesson.taught)?];
     group.extend(draws.sample(hard, negatives.saturating_sub(2)));
     group.extend(draws.sample(rest, 2));
     (group.len() > 1).then_some(group)
@@ -121,14 +126,19 @@ pub fn group(lesson: &Lesson, negatives: usize, draws: &mut Draws) -> Option<Vec
 
 fn lesson(set: usize, text: &str, gold: BTreeSet<u32>, stage: &FirstStage<'_>) -> Result<Lesson> {
     let candidates = stage.candidates(text, NEGATIVES)?.hybrid;
-    let negatives = candidates
-        .into_iter()
-        .map(|(id, _)| id)
-        .filter(|id| !gold.contains(id));
+    let order: Vec<u32> = candidates.into_iter().map(|(id, _)| id).collect();
+    let answers = |id: &&u32| gold.contains(id);
+    let mut taught: Vec<u32> = order.iter().take(NAMED).filter(answers).copied().collect();
+    if taught.is_empty() {
+        let best = order.iter().find(answers).or(gold.first());
+        taught.extend(best);
+    }
+    let negatives = order.iter().filter(|id| !gold.contains(id));
     Ok(Lesson {
         set,
         text: text.to_owned(),
-        negatives: negatives.collect(),
+        negatives: negatives.copied().collect(),
+        taught,
         gold,
     })
 }

@@ -29,7 +29,7 @@ pub struct Material<'a> {
 }
 
 /// Trains to the last step, going on where an earlier run of the same recipe stopped, and leaves
-/// the best checkpoint (by nDCG@10 on the dev questions) in the learner.
+/// the best checkpoint (by nDCG@10 of the fused order on the dev questions) in the learner.
 ///
 /// Writes `curve.jsonl` (one line a look: step, loss, dev figures), `last.safetensors` and
 /// `best.safetensors` into `work`.
@@ -278,13 +278,15 @@ fn look(
     }
     let (questions, compared) =
         summary(&rows, None, |row| row.scored)?.context("no dev questions")?;
-    let ndcg = compared
+    let (_, fused) = summary(&rows, None, |row| row.fused)?.context("no dev questions")?;
+    // The order that a user is told to take.
+    let ndcg = fused
         .iter()
         .find(|compared| compared.metric == "nDCG@10")
         .map_or(0.0, |compared| compared.reranked);
     let line = serde_json::json!({
         "step": learner.steps_done(), "loss": loss, "questions": questions, "ndcg10": ndcg,
-        "dev": compared, "fused": summary(&rows, None, |row| row.fused)?.map(|(_, fused)| fused),
+        "dev": compared, "fused": fused,
     });
     let mut file = std::fs::OpenOptions::new()
         .create(true)
