@@ -16,6 +16,9 @@ use super::source::{file_name, read_small, sha256_of};
 const MANIFEST: &str = "adapter.json";
 const TENSORS: &str = "adapter.safetensors";
 const FORMAT: &str = "cornu.adapter.v1";
+/// Name, manifest and tensors of each adapter in this crate's folder `adapters`.
+const CARRIED: &[(&str, &[u8], &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
+
 const MAX_MANIFEST: u64 = 1 << 20;
 const MAX_TENSORS: u64 = 256 << 20;
 
@@ -139,6 +142,41 @@ impl Adapter {
         let path = folder.join(TENSORS);
         let bytes = read_small(&path, MAX_TENSORS, remedy)?;
         Self::from_parts(manifest, &bytes, &file_name(&path))
+    }
+
+    /// The names of the adapters that this crate carries, sorted: those that
+    /// `cargo xtask train-reranker` trained.
+    pub fn shipped_names() -> impl ExactSizeIterator<Item = &'static str> {
+        CARRIED.iter().map(|(name, _, _)| *name)
+    }
+
+    /// One that this crate carries, by its name. Its base's weights are not carried.
+    ///
+    /// # Errors
+    /// [`ModelError::Missing`] where there is none of that name.
+    ///
+    /// ```
+    /// use cornu_embed::bert::Adapter;
+    /// for name in Adapter::shipped_names() {
+    ///     assert_eq!(Adapter::shipped(name)?.manifest().name, name);
+    /// }
+    /// assert!(Adapter::shipped("none").is_err());
+    /// # Ok::<(), cornu_embed::bert::ModelError>(())
+    /// ```
+    pub fn shipped(name: &str) -> Result<Self, ModelError> {
+        let (_, manifest, tensors) =
+            CARRIED
+                .iter()
+                .find(|(of, _, _)| *of == name)
+                .ok_or_else(|| {
+                    let names: Vec<&str> = Self::shipped_names().collect();
+                    ModelError::Missing {
+                        path: name.into(),
+                        remedy: format!("name one of the shipped adapters: {}", names.join(", ")),
+                    }
+                })?;
+        let manifest = AdapterManifest::from_json(manifest, MANIFEST)?;
+        Self::from_parts(manifest, tensors, name)
     }
 
     /// As [`open`](Self::open), from bytes; `file` names them in errors.

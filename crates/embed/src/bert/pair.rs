@@ -133,8 +133,24 @@ impl BertPairScorer {
         adapter: &Path,
         options: &BertOptions,
     ) -> Result<Self, ModelError> {
+        Self::adapted(base, Adapter::open(adapter)?, options)
+    }
+
+    /// Opens an adapter that this crate carries, by its name ([`Adapter::shipped`]), on its base.
+    ///
+    /// # Errors
+    /// As [`open_with_adapter`](Self::open_with_adapter); there is none of that name.
+    pub fn open_shipped(name: &str, options: &BertOptions) -> Result<Self, ProviderError> {
+        Adapter::shipped(name)
+            .and_then(|adapter| {
+                let folder = options.folder(&adapter.manifest().base.name)?;
+                Self::adapted(&folder, adapter, options)
+            })
+            .map_err(|error| error.for_provider(name))
+    }
+
+    fn adapted(base: &Path, adapter: Adapter, options: &BertOptions) -> Result<Self, ModelError> {
         let files = ModelFiles::open(base)?;
-        let adapter = Adapter::open(adapter)?;
         adapter.check_base(files.weights_sha256())?;
         let head = SplitHead::load(&adapter, files.config(), files.sentence())?;
         let said = adapter.manifest().clone();
