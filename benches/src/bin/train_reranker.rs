@@ -79,10 +79,21 @@ fn run(arguments: &Arguments) -> Result<()> {
     };
     let embedder = BertEmbeddingProvider::open(EMBEDDER, &options)?;
     for recipe in &mut recipes {
+        if arguments.evaluate {
+            *recipe = trained_by(&arguments.adapters.join(&recipe.name))?;
+        }
         recipe.set_steps(arguments.steps.unwrap_or(recipe.steps()));
         one(arguments, recipe, &data, &embedder)?;
     }
     Ok(())
+}
+
+/// The recipe that an adapter says it was trained by.
+fn trained_by(folder: &Path) -> Result<Recipe> {
+    let adapter = Adapter::open(folder)?;
+    let recipe = adapter.manifest().training.get("recipe").cloned();
+    let recipe = recipe.with_context(|| format!("{} names no recipe", folder.display()))?;
+    serde_json::from_value(recipe).with_context(|| folder.display().to_string())
 }
 
 fn one(
