@@ -64,12 +64,15 @@ struct Dense {
 }
 
 impl BertPairScorer {
-    /// Opens a model's folder by its path.
+    /// Opens a model's folder by its path, or a [shipped adapter](Adapter::shipped) by its name.
     ///
     /// # Errors
     /// [`ProviderError::Unavailable`] when a file is missing, [`ProviderError::Failed`] with a
     /// [`ModelError`] when one is not usable or its head has not one output.
     pub fn open(model: &str, options: &BertOptions) -> Result<Self, ProviderError> {
+        if Adapter::shipped_names().any(|name| name == model) {
+            return Self::open_shipped(model, options);
+        }
         options
             .folder(model)
             .and_then(|folder| Self::load(&folder, options))
@@ -136,11 +139,7 @@ impl BertPairScorer {
         Self::adapted(base, Adapter::open(adapter)?, options)
     }
 
-    /// Opens an adapter that this crate carries, by its name ([`Adapter::shipped`]), on its base.
-    ///
-    /// # Errors
-    /// As [`open_with_adapter`](Self::open_with_adapter); there is none of that name.
-    pub fn open_shipped(name: &str, options: &BertOptions) -> Result<Self, ProviderError> {
+    fn open_shipped(name: &str, options: &BertOptions) -> Result<Self, ProviderError> {
         Adapter::shipped(name)
             .and_then(|adapter| {
                 let folder = options.folder(&adapter.manifest().base.name)?;

@@ -225,6 +225,28 @@ fn an_adapter_of_other_weights_or_damaged_is_refused() {
     assert!(matches!(error, ModelError::Missing { .. }), "{error}");
 }
 
+/// A shipped adapter is found by its name, and knows which of two answers a question has.
+#[test]
+fn shipped_adapters_open_by_name_and_prefer_the_answer() {
+    for name in Adapter::shipped_names() {
+        let adapter = Adapter::shipped(name).unwrap();
+        if adapter.manifest().kind != AdapterKind::Pair
+            || super::model(&adapter.manifest().base.name).is_none()
+        {
+            continue;
+        }
+        let scorer = BertPairScorer::open(name, &BertOptions::default()).unwrap();
+        let documents = [
+            "Lothair II was the king of Lotharingia. His mother was Ermengarde of Tours.",
+            "The weather in the valley is mild, and the river freezes only rarely.",
+        ];
+        let scores = scorer
+            .score("Who was the mother of Lothair II?", &documents)
+            .unwrap();
+        assert!(scores[0] > scores[1], "{name}: {scores:?}");
+    }
+}
+
 #[test]
 fn a_projection_gives_short_unit_vectors_and_its_trainers_scores() {
     let folder = tempfile::tempdir().unwrap();
