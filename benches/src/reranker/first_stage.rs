@@ -104,7 +104,7 @@ impl<'a> FirstStage<'a> {
         let sparse = self
             .index
             .searcher(&self.view)?
-            .search(&words, &Bm25::default(), DEPTH);
+            .search(&words, &Bm25::default(), DEPTH)?;
         let lists = [Weighted::new(&dense, 1.0), Weighted::new(&sparse, 1.0)];
         let fused = rrf_fuse(&lists, RrfOptions::default())?;
         Ok(Candidates {

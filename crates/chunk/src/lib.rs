@@ -1,14 +1,16 @@
-//! Markdown documents to chunks, with exact byte spans.
+//! Markdown and HTML documents to chunks, with exact byte spans.
 //!
 //! | module or item | what it is |
 //! |---|---|
 //! | [`Chunker`] | the trait: a document to chunks, and what holds for all of them |
 //! | [`SentencePacked`] | the standard: whole sentences of one section, code and tables kept whole |
 //! | [`ParentChild`], [`expand`] | small chunks to match, whole sections to show |
+//! | [`TableRows`], [`TableView`] | each row of a table in words to match, the whole table to show; cells with their places |
 //! | [`FixedWindow`] | the baseline: windows of so many tokens |
 //! | [`Window`], [`HeadingContext`], [`Comments`] | settings |
 //! | [`render()`] | a chunk as Markdown whose fences are closed |
 //! | [`markdown`] | the structure of a document: sections, blocks, tables, front matter |
+//! | [`html`] | HTML documents: structure, and the words that a reader of the page sees |
 //! | [`metrics`] | boundary break rate and context completeness, with formulas |
 //! | [`read_markdown_tree`] | documents from a folder |
 //!
@@ -42,6 +44,7 @@ mod context;
 mod emit;
 mod expand;
 mod fixed;
+pub mod html;
 pub mod markdown;
 pub mod metrics;
 mod pack;
@@ -49,6 +52,7 @@ mod parent_child;
 mod piece;
 mod render;
 mod sentence;
+mod table;
 mod tree;
 mod unit;
 mod window;
@@ -61,6 +65,10 @@ pub use fixed::{FixedWindow, FixedWindowOptions};
 pub use parent_child::{ParentChild, ParentChildOptions};
 pub use render::render;
 pub use sentence::{SentencePacked, SentencePackedOptions};
+pub use table::{
+    CellPlace, LeftOut, RowPlace, TableAnswer, TableOperation, TableRows, TableRowsOptions,
+    TableView,
+};
 pub use tree::{Tree, TreeError, read_markdown_tree};
 pub use window::{ConfigError, Window};
 

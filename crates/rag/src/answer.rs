@@ -130,7 +130,7 @@ impl LiveRagIndex {
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
-        judged.routes.note(&mut trace, self, self.options.evidence);
+        judged.routes.note(&mut trace, self);
         let step = trace.step("threshold");
         step.note("metric", "cosine")
             .note("value", threshold.value())
@@ -389,7 +389,7 @@ impl std::fmt::Display for Outcome {
 impl std::fmt::Display for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (at, statement) in self.statements.iter().enumerate() {
-            writeln!(f, "{} [{}]", statement.citation.quote, at + 1)?;
+            writeln!(f, "{} [{}]", statement.citation.shown(), at + 1)?;
         }
         for (at, statement) in self.statements.iter().enumerate() {
             write!(f, "\n[{}] {}", at + 1, statement.citation)?;

@@ -44,7 +44,7 @@ impl LiveRagIndex {
             .with("index.chunker", options.chunker.fingerprint())
             .with("index.tokenizer", options.tokenizer.fingerprint());
         let store = SqliteVecStore::open(path, &fingerprint, provider.dimension(), &options.store)?;
-        let postings = Postings::new(options.tokenizer.fingerprint())?;
+        let postings = Postings::new(&store)?;
         let index = Self {
             store,
             provider,

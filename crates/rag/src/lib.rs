@@ -2,13 +2,17 @@
 //!
 //! | module or item | what it is |
 //! |---|---|
-//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, three searches, `answer`, `calibrate` |
+//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
-//! | [`Found`], [`Hit`], [`Place`] | what a search gives |
+//! | [`Found`], [`Hit`], [`Place`], [`Second`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
+//! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
+//! | [`FromTable`] | numbers computed from a table's cells, by `ask_tables` |
+//! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
+//! | [`upkeep`] | for the owner: bring the artifacts up to date, rebuild, check |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
 //! The nouns of `cornu-core` are re-exported, and the crates below as modules.
@@ -53,6 +57,8 @@ pub mod anchors;
 mod answer;
 mod calibrate;
 pub mod claims;
+mod complete;
+mod contextual;
 mod error;
 mod evidence;
 mod explain;
@@ -62,11 +68,18 @@ mod interval;
 pub mod markers;
 mod options;
 mod postings;
+mod prune;
 mod search;
+mod second;
+mod segments;
+mod summariser;
+mod tables;
 mod threshold;
+pub mod upkeep;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
 pub use calibrate::{Calibration, Labelled, Target};
+pub use contextual::ContextualChunker;
 pub use error::RagError;
 pub use evidence::{Citation, Statement};
 pub use index::LiveRagIndex;
@@ -74,6 +87,10 @@ pub use ingest::{IngestReport, Ingested, Progress};
 pub use interval::Rate;
 pub use options::{Fusion, RagOptions};
 pub use search::{Found, Hit, Place};
+pub use second::Second;
+pub use segments::FoundSegments;
+pub use summariser::{ChatSummariser, ChatSummariserOptions};
+pub use tables::FromTable;
 pub use threshold::{Metric, Origin, Threshold};
 
 pub use cornu_core::{
@@ -82,6 +99,7 @@ pub use cornu_core::{
 };
 pub use cornu_embed::HashEmbeddingProvider;
 pub use cornu_remote::Disclosure;
+pub use cornu_segment::{Preset, SegmentOptions};
 
 pub use cornu_chunk as chunk;
 pub use cornu_core as core;
@@ -89,6 +107,8 @@ pub use cornu_embed as embed;
 pub use cornu_eval as eval;
 pub use cornu_fuse as fuse;
 pub use cornu_remote as remote;
+pub use cornu_rerank as rerank;
+pub use cornu_segment as segment;
 pub use cornu_sparse as sparse;
 pub use cornu_store as store;
 pub use cornu_text as text;

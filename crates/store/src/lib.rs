@@ -7,6 +7,8 @@
 //! | [`mod@write`] | [`Batch`]: many documents in one commit |
 //! | [`options`] | [`Options`], [`Access`], [`Route`], [`Durability`] |
 //! | [`terms`] | [`ChunkTerms`]: what a sparse route reads |
+//! | [`artifact`] | [`Facts`], [`ArtifactFile`]: for what others derive |
+//! | [`tokens`] | [`TokenFacts`]: token vectors, where an index has them |
 //! | [`maintain`] | [`Stats`], and rebuilding and compacting |
 //! | [`doctor`] | [`Finding`]: what does not hold |
 //! | [`error`] | [`StoreError`] |
@@ -52,13 +54,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod artifact;
 mod digest;
 pub mod doctor;
 pub mod error;
 mod kernel;
 mod knn;
 pub mod maintain;
+mod map;
 pub mod options;
+pub mod owner;
 mod read;
 mod resident;
 mod score;
@@ -67,19 +72,23 @@ pub mod snapshot;
 mod sqlite;
 pub mod store;
 pub mod terms;
+pub mod tokens;
 mod upkeep;
 mod validate;
 mod vec0;
 mod views;
 pub mod write;
 
+pub use artifact::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX};
 pub use doctor::{Check, Finding};
 pub use error::StoreError;
 pub use maintain::Stats;
 pub use options::{Access, Durability, Options, Route};
+pub use owner::Known;
 pub use snapshot::Snapshot;
 pub use store::SqliteVecStore;
 pub use terms::{ChunkTerms, TermCounts};
+pub use tokens::{TokenFacts, TokenStats};
 pub use validate::UNIT_TOLERANCE;
 pub use write::Batch;
 

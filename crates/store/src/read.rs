@@ -119,7 +119,9 @@ impl Reader<'_> {
         let sql = format!(
             "SELECT {CHUNK_COLUMNS}, c.document FROM chunks AS c
              JOIN documents AS d ON d.ordinal = c.document JOIN chunk_texts AS t ON t.id = c.id
-             WHERE c.chunk = ?1"
+             WHERE c.chunk = ?1 AND c.id =
+               (SELECT id FROM new_chunk_ids WHERE chunk = ?1
+                UNION ALL SELECT id FROM chunk_ids WHERE chunk = ?1)"
         );
         let mut found = None;
         self.each(&sql, params![id.as_bytes()], |row| {

@@ -1,5 +1,6 @@
 //! Writing: one transaction, a savepoint for each document.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::digest::{self, Seal, Texts};
 use crate::error::StoreError;
-use crate::sqlite::schema;
+use crate::sqlite::schema::{self, SETTLED_IDS};
 use crate::terms::{self, TermCounts};
+use crate::tokens::TokenFacts;
 use crate::validate;
 
 /// Many documents in one commit; see [`SqliteVecStore::batch`](crate::SqliteVecStore::batch).
@@ -19,6 +21,8 @@ pub struct Batch<'c> {
     waited: Duration,
     dimension: usize,
     changed: bool,
+    /// Whether enough ids of chunks are new to be moved to the large table.
+    settle: Cell<bool>,
 }
 
 impl<'c> Batch<'c> {
@@ -35,6 +39,7 @@ impl<'c> Batch<'c> {
             waited,
             dimension,
             changed: false,
+            settle: Cell::new(false),
         };
         batch.execute("BEGIN IMMEDIATE")?;
         Ok(batch)
@@ -44,6 +49,9 @@ impl<'c> Batch<'c> {
     pub(crate) fn finish(self) -> Result<(), StoreError> {
         if !self.changed {
             return self.execute("ROLLBACK");
+        }
+        if self.settle.get() {
+            schema::settle_ids(self.connection).map_err(|error| self.wrap(error))?;
         }
         schema::advance(self.connection).map_err(|error| self.wrap(error))?;
         self.execute("COMMIT")
@@ -56,7 +64,7 @@ impl<'c> Batch<'c> {
     /// # Errors
     /// [`StoreError`].
     pub fn upsert(&mut self, facts: &DocumentFacts) -> Result<Change, StoreError> {
-        self.write(facts, None)
+        self.write(facts, None, None)
     }
 
     /// As [`upsert`](Self::upsert), with the terms of each indexed chunk, in their order.
@@ -68,7 +76,7 @@ impl<'c> Batch<'c> {
         facts: &DocumentFacts,
         terms: &[TermCounts],
     ) -> Result<Change, StoreError> {
-        self.write(facts, Some(terms))
+        self.write(facts, Some(terms), None)
     }
 
     /// As [`FactStore::remove`](cornu_core::FactStore::remove).
@@ -81,20 +89,30 @@ impl<'c> Batch<'c> {
         Ok(removed)
     }
 
-    fn write(
+    pub(crate) fn write(
         &mut self,
         facts: &DocumentFacts,
         terms: Option<&[TermCounts]>,
+        tokens: Option<&TokenFacts>,
     ) -> Result<Change, StoreError> {
         validate::facts(facts, terms, self.dimension)?;
+        validate::tokens(facts, tokens)?;
         let digest = digest::facts(facts, terms);
         let known = stored_digest(self.connection, &facts.doc).map_err(|error| self.wrap(error))?;
-        if known == Some(digest) {
+        let same = known == Some(digest);
+        let others = match tokens {
+            Some(tokens) if same => (!self.has_tokens(&facts.doc, tokens)?).then_some(tokens),
+            tokens => tokens,
+        };
+        if same && others.is_none() {
             return Ok(Change::Unchanged);
         }
         self.in_savepoint(|batch| {
-            batch.delete(&facts.doc)?;
-            batch.insert(facts, terms, &digest)
+            if !same {
+                batch.delete(&facts.doc)?;
+                batch.insert(facts, terms, &digest)?;
+            }
+            others.map_or(Ok(()), |tokens| batch.put_tokens(&facts.doc, tokens))
         })?;
         self.changed = true;
         Ok(match known {
@@ -103,7 +121,11 @@ impl<'c> Batch<'c> {
         })
     }
 
-    fn in_savepoint<T>(
+    pub(crate) fn note_change(&mut self, changed: bool) {
+        self.changed |= changed;
+    }
+
+    pub(crate) fn in_savepoint<T>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -207,8 +229,7 @@ impl<'c> Batch<'c> {
         let mut vectors = facts.vectors.rows().into_iter();
         let mut terms = terms.unwrap_or_default().iter();
         for (place, chunk) in facts.chunks.iter().enumerate() {
-            self.insert_chunk(document, place, chunk)?;
-            let id = self.connection.last_insert_rowid();
+            let id = self.insert_chunk(document, place, chunk)?;
             self.insert_texts(id, chunk)?;
             if !chunk.role.is_indexed() {
                 continue;
@@ -229,14 +250,13 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn insert_chunk(&self, document: i64, place: usize, chunk: &Chunk) -> Result<(), StoreError> {
-        let inserted = self.connection.prepare_cached(
+    /// The chunk's number in the tables.
+    fn insert_chunk(&self, document: i64, place: usize, chunk: &Chunk) -> Result<i64, StoreError> {
+        self.run(
             "INSERT INTO chunks (chunk, document, indexed, place, kind, parent,
                span_start, span_end, core_start, core_end, line_first, line_last, tokens)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        );
-        let inserted = inserted.and_then(|mut statement| {
-            statement.execute(params![
+            params![
                 chunk.id.as_bytes(),
                 document,
                 chunk.role.is_indexed(),
@@ -250,17 +270,26 @@ impl<'c> Batch<'c> {
                 chunk.lines.first() as i64,
                 chunk.lines.last() as i64,
                 chunk.tokens as i64,
-            ])
-        });
-        match inserted {
-            Ok(_) => Ok(()),
-            // Within the document ids were checked, so the other one is another document's.
-            Err(error) if is_unique_violation(&error) => Err(StoreError::ForeignChunk {
+            ],
+        )?;
+        let id = self.connection.last_insert_rowid();
+        if id % SETTLED_IDS == 0 {
+            self.settle.set(true);
+        }
+        // Within the document ids were checked, so one that is there is another document's.
+        let found = self.run(
+            "INSERT INTO new_chunk_ids (chunk, id)
+             SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM chunk_ids WHERE chunk = ?1)
+             ON CONFLICT DO NOTHING",
+            params![chunk.id.as_bytes(), id],
+        )?;
+        match found {
+            0 => Err(StoreError::ForeignChunk {
                 doc: chunk.doc.clone(),
                 chunk: chunk.id,
                 problem: "has the id of a chunk of another document",
             }),
-            Err(error) => Err(self.wrap(error)),
+            _ => Ok(id),
         }
     }
 
@@ -291,7 +320,11 @@ impl<'c> Batch<'c> {
         .map(drop)
     }
 
-    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
+    pub(crate) fn run(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<usize, StoreError> {
         let ran = self.connection.prepare_cached(sql);
         ran.and_then(|mut statement| statement.execute(values))
             .map_err(|error| self.wrap(error))
@@ -301,7 +334,11 @@ impl<'c> Batch<'c> {
         self.run(sql, []).map(drop)
     }
 
-    fn wrap(&self, error: rusqlite::Error) -> StoreError {
+    pub(crate) fn connection(&self) -> &Connection {
+        self.connection
+    }
+
+    pub(crate) fn wrap(&self, error: rusqlite::Error) -> StoreError {
         StoreError::sql(self.path, self.waited, "writing", error)
     }
 }
@@ -319,10 +356,4 @@ pub(crate) fn stored_digest(
 
 fn json(path: &Path, value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::io(path, error.into()))
-}
-
-fn is_unique_violation(error: &rusqlite::Error) -> bool {
-    error
-        .sqlite_error()
-        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE)
 }
