@@ -81,13 +81,13 @@ impl<'a> FirstStage<'a> {
             tokenizer,
             vectors,
             ids,
+            key: format!("{key} {} {:?}", index.fingerprint(), Bm25::default()),
             index,
             view,
-            key,
         })
     }
 
-    /// Names the passages and the model.
+    /// Names the passages, the model and the formula: what candidates depend on.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
