@@ -164,7 +164,7 @@ impl Reader<'_> {
         &self,
         ordinals: impl IntoIterator<Item = u32>,
         dimension: usize,
-        mut take: impl FnMut(u32, ChunkId, &[f32]),
+        mut take: impl FnMut(u32, ChunkId, &[f32]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let sql = "SELECT c.document, c.place, c.chunk, v.vector
             FROM rarray(?1) AS r CROSS JOIN chunks AS c ON c.document = r.value AND c.indexed = 1
@@ -178,8 +178,7 @@ impl Reader<'_> {
                 let ordinal = order.next(self, row)?;
                 let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
                 self.decode_vector(bytes, dimension, &mut vector)?;
-                take(ordinal, ChunkId::from_bytes(row.get(2)?), &vector);
-                Ok(())
+                Ok(take(ordinal, ChunkId::from_bytes(row.get(2)?), &vector)?)
             },
         )
     }
@@ -268,6 +267,7 @@ impl Reader<'_> {
         let mut values = Vec::new();
         self.vectors([ordinal], dimension, |_, _, vector| {
             values.extend_from_slice(vector);
+            Ok(())
         })?;
         let rows = values.len() / dimension.max(1);
         let vectors = Array2::from_shape_vec((rows, dimension), values)

@@ -92,7 +92,7 @@ fn index(megabytes: usize) -> Peak {
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "writes 60 MB and indexes it; asks for a release build"]
-fn memory_grows_by_the_vectors_alone() {
+fn memory_does_not_grow_with_texts_or_vectors() {
     let (small, large) = (index(10), index(50));
     for (size, peak) in [(10, &small), (50, &large)] {
         eprintln!(
@@ -100,7 +100,9 @@ fn memory_grows_by_the_vectors_alone() {
             peak.time, peak.resident, peak.own, peak.vectors
         );
     }
-    // They are held once, when their file is first written; texts and words do not stay.
+    // Five times the texts, the vectors and the words: what is kept is some bytes a document and
+    // caches that are full either way.
     let vectors = large.vectors - small.vectors;
-    assert!(large.own < small.own + vectors * 11 / 10 + 32 * 1024);
+    assert!(vectors > 64 * 1024, "too few vectors to tell");
+    assert!(large.own < small.own + 32 * 1024);
 }
