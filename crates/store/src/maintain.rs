@@ -42,7 +42,7 @@ impl SqliteVecStore {
     /// it is there.
     ///
     /// O(vectors) when much has changed, O(documents) when little has. Vectors go from the facts to
-    /// the file one by one: 40 bytes a document and a few megabytes of memory.
+    /// the file one by one: some 150 bytes a document and a few megabytes of memory.
     ///
     /// # Errors
     /// [`StoreError`] when the store is read-only or cannot be written.

@@ -80,7 +80,7 @@ impl Layout {
 }
 
 /// Writes all rows to a new file and puts it in place of the old one. Rows go from the facts to the
-/// file one by one; the ids of [`IDS_AT_ONCE`] rows are held, and 32 bytes a document.
+/// file one by one; the ids of [`IDS_AT_ONCE`] rows are held, and some 150 bytes a document.
 pub(crate) fn save(
     plan: &Plan<'_>,
     reader: &Reader<'_>,
