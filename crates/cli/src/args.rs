@@ -459,8 +459,8 @@ pub(crate) struct RerankArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
     pub(crate) rerank: Rerank,
     /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
-    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2), for `maxsim` an
-    /// embedding model [default for maxsim: that of --embedder]
+    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2) [default: the carried
+    /// e5-zh-en-pair], for `maxsim` an embedding model [default: that of --embedder]
     #[arg(long, value_name = "MODEL")]
     pub(crate) rerank_model: Option<String>,
 }
