@@ -12,6 +12,7 @@ mod asking;
 mod bert;
 mod config;
 mod eval;
+mod hop;
 mod indexing;
 mod memory;
 mod owner;
