@@ -124,14 +124,14 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         let found = recalled.ranking.iter().find(|scored| scored.id == *id)?;
         let target = self.position(id)?;
         let mut parts = Vec::new();
-        for (reason, group, scores) in &parted.groups {
-            let weight: f64 = group.iter().map(|(_, weight)| weight).sum();
-            let reached = scores.get(target as usize).copied().unwrap_or(0.0);
+        for group in &parted.groups {
+            let weight: f64 = group.seeds.iter().map(|(_, weight)| weight).sum();
+            let reached = group.scores.get(target as usize).copied().unwrap_or(0.0);
             if reached > 0.0 {
                 parts.push(Part {
-                    reason: (*reason).clone(),
+                    reason: group.reason.clone(),
                     share: reached * weight / parted.total,
-                    path: self.path(group, target),
+                    path: self.path(&group.seeds, target),
                 });
             }
         }
@@ -216,9 +216,17 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
 
 /// The seeds by their reasons, each with where a walk from these alone stands.
 struct Parted<'r> {
-    groups: Vec<(&'r SeedReason, Vec<(u32, f64)>, Vec<f64>)>,
+    groups: Vec<Group<'r>>,
     /// The weight of all seeds.
     total: f64,
+}
+
+/// The seeds of one reason.
+struct Group<'r> {
+    reason: &'r SeedReason,
+    seeds: Vec<(u32, f64)>,
+    /// By node.
+    scores: Vec<f64>,
 }
 
 impl<'r> Parted<'r> {
@@ -240,7 +248,11 @@ impl<'r> Parted<'r> {
         let groups = groups.into_iter().zip(solutions);
         Ok(Self {
             groups: groups
-                .map(|((reason, group), solution)| (reason, group, solution.scores))
+                .map(|((reason, seeds), solution)| Group {
+                    reason,
+                    seeds,
+                    scores: solution.scores,
+                })
                 .collect(),
             total: recalled.seeds.iter().map(|seed| seed.weight).sum(),
         })
