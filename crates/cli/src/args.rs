@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::chat::ChatArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, found, answered
@@ -134,6 +136,10 @@ pub(crate) struct SearchArgs {
 ///
 /// An answer holds no word that is not in a source. It is a refusal (exit code 3) when nothing is
 /// similar enough, or what is similar does not name what the question names.
+///
+/// With --chat-endpoint a model writes the answer from what was found, and every sentence of it is
+/// checked against the sources that it cites; what they do not hold is left out. What would be
+/// refused is refused before the model is asked.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The question
@@ -146,6 +152,8 @@ pub(crate) struct AskArgs {
     /// `calibrate` [default for the hash embedder: 0.2]
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]

@@ -29,6 +29,17 @@ impl EmbedderArgs {
         access: Access,
         terminal: &Terminal,
     ) -> Result<LiveRagIndex> {
+        self.open_with(database, access, terminal, RagOptions::default())
+    }
+
+    /// The same with options, of which the embedder sets its own part.
+    pub(crate) fn open_with(
+        &self,
+        database: &Database,
+        access: Access,
+        terminal: &Terminal,
+        options: RagOptions,
+    ) -> Result<LiveRagIndex> {
         let named = self.named()?;
         let remote = matches!(named, Named::OpenAi { .. });
         let disclosure = match (remote, self.send) {
@@ -47,9 +58,9 @@ impl EmbedderArgs {
             disclosure,
             store: Options {
                 access,
-                ..Options::default()
+                ..options.store
             },
-            ..RagOptions::default()
+            ..options
         };
         let index = LiveRagIndex::open(&database.path, provider(&named)?, options)?;
         if named == Named::Hash {

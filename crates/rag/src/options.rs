@@ -9,6 +9,7 @@ use cornu_remote::Disclosure;
 use cornu_sparse::Bm25;
 use cornu_text::{StopWords, Tokenizer, WordCounter};
 
+use crate::chat::Chat;
 use crate::error::RagError;
 
 /// Everything about an index that has a default.
@@ -47,6 +48,9 @@ pub struct RagOptions {
     /// machine. **Set it for every provider that is not** (see `Client::leaves_machine` of
     /// `cornu-remote`); a provider sees texts, not grants, so the index cannot know by itself.
     pub disclosure: Option<Disclosure>,
+    /// A model that writes answers; see [`chat`](crate::chat). Default `None`: an answer is made of
+    /// sentences of the evidence.
+    pub chat: Option<Chat>,
 }
 
 /// How the dense and the sparse list become one.
@@ -101,6 +105,7 @@ impl Default for RagOptions {
             entity_check: true,
             store: cornu_store::Options::default(),
             disclosure: None,
+            chat: None,
         }
     }
 }
@@ -118,7 +123,7 @@ impl RagOptions {
                 });
             }
         }
-        Ok(())
+        self.chat.as_ref().map_or(Ok(()), Chat::check)
     }
 }
 
@@ -135,6 +140,7 @@ impl fmt::Debug for RagOptions {
             .field("entity_check", &self.entity_check)
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
+            .field("chat", &self.chat)
             .finish()
     }
 }

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use cornu::store::Access;
-use cornu::{Answer, LiveRagIndex, Response, Threshold, Trace};
+use cornu::{Answer, LiveRagIndex, RagOptions, Response, Threshold, Trace};
 use serde::Serialize;
 
 use super::{note_grants, short};
 use crate::args::{AskArgs, EmbedderArgs, ExplainArgs};
+use crate::chat;
 use crate::embedder::check_asker;
 use crate::output::{self, Outcome, Terminal};
 
@@ -20,9 +21,13 @@ const BY_HAND: f64 = 0.2;
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
+    let options = RagOptions {
+        chat: args.chat.model(&principal)?,
+        ..RagOptions::default()
+    };
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+        .open_with(&args.database, Access::ReadOnly, terminal, options)?;
     let threshold = match &args.threshold {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.embedder, &index, terminal)?,
@@ -30,11 +35,12 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let response = index.answer(&principal, &args.question, &threshold)?;
     note_grants(&principal, terminal);
     note_moved(&response, terminal);
+    chat::note(&response, terminal);
     if args.format.json {
         output::print_json(&response)?;
     } else {
         output::print_text(&match response.outcome.answer() {
-            Some(answer) => text(answer),
+            Some(answer) => chat::degraded(&response) + &text(answer),
             None => response.outcome.to_string(),
         })?;
     }
@@ -113,9 +119,9 @@ fn note_moved(response: &Response, terminal: &Terminal) {
 }
 
 fn outcome(response: &Response) -> Outcome {
-    match response.outcome.answer() {
-        Some(_) => Outcome::Done,
-        None => Outcome::Nothing,
+    match response.outcome.refusal() {
+        None => Outcome::Done,
+        Some(_) => Outcome::Nothing,
     }
 }
 
