@@ -119,11 +119,17 @@ pub(crate) fn note(response: &Response, terminal: &Terminal) {
     let Some(chat) = &response.chat else {
         return;
     };
-    for dropped in &chat.dropped {
-        terminal.note(&format!(
-            "left out of the model's reply: {:?} ({})",
-            dropped.text, dropped.doubt
-        ));
+    // Not the sentences themselves: nobody vouches for them, and some are made to be believed.
+    match chat.dropped.len() {
+        0 => {}
+        1 => terminal.note(
+            "1 sentence of the model's reply was left out, for its sources do not hold it; --json \
+             shows it",
+        ),
+        many => terminal.note(&format!(
+            "{many} sentences of the model's reply were left out, for their sources do not hold \
+             them; --json shows them"
+        )),
     }
     if chat.cut {
         terminal.note("the model's reply was cut; --chat-max-tokens allows a longer one");
