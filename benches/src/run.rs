@@ -8,7 +8,7 @@ use cornu_eval::report;
 
 use crate::corpus::BenchData;
 use crate::models::Models;
-use crate::table::{Bench, Part, RowStore, Table};
+use crate::table::{Bench, Part, RowStore, Table, render_sections};
 use crate::tables::TABLES;
 use crate::tree;
 
@@ -72,7 +72,7 @@ pub fn run(root: &Path, names: &[String], command: Command) -> Result<bool> {
                 let mut record = Record::measured(table.name(), session.environment.clone());
                 record.measured_tree.clone_from(&session.tree);
                 record.rows = rows;
-                show(&format!("{}\n", report::render(&[record], &table.spec())?));
+                show(&format!("{}\n", render_sections(table, &record)?));
             }
             Ok(true)
         }
@@ -264,20 +264,36 @@ fn page_path(root: &Path, table: &dyn Table) -> PathBuf {
         .join(format!("{}.md", table.name()))
 }
 
-/// The page of a table and the block that is spliced: functions of its record.
-fn rendered(root: &Path, table: &dyn Table) -> Result<(String, String)> {
+/// What a record renders to.
+struct Rendered {
+    page: String,
+    block: String,
+    figure: Option<String>,
+}
+
+/// The page of a table, its figure, and the block that is spliced: functions of its record.
+fn rendered(root: &Path, table: &dyn Table) -> Result<Rendered> {
     let record = Record::read(&record_path(root, table))?;
+    let figure = table.figure(&record)?;
     let provenance = report::provenance(&record);
-    let body = report::render(std::slice::from_ref(&record), &table.spec())?;
+    let body = render_sections(table, &record)?;
     let name = table.name();
+    let image = match figure {
+        Some(_) => format!("![{}]({name}.svg)\n\n", table.summary()),
+        None => String::new(),
+    };
     let page = format!(
-        "# Table `{name}`\n\n{}\n\n{body}\n{provenance}\n\nRendered from \
+        "# Table `{name}`\n\n{}\n\n{image}{body}\n{provenance}\n\nRendered from \
          [`docs/evidence/{name}.json`](../evidence/{name}.json) by `cargo xtask bench-tables`; edits \
          are lost. What the figures mean: [METHODS.md](../METHODS.md).\n",
         table.about()
     );
-    let brief = report::render(std::slice::from_ref(&record), &table.brief())?;
-    Ok((page, format!("\n{brief}\n{provenance}\n")))
+    let brief = table.brief().render(&record)?;
+    Ok(Rendered {
+        page,
+        block: format!("\n{brief}\n{provenance}\n"),
+        figure,
+    })
 }
 
 /// Every page that rendering writes, with its contents.
@@ -291,8 +307,14 @@ fn pages(root: &Path, tables: &[&dyn Table]) -> Result<Vec<(PathBuf, String)>> {
         spliced.push((path, text));
     }
     for table in tables {
-        let (page, block) = rendered(root, *table)?;
-        out.push((page_path(root, *table), page));
+        let Rendered {
+            page,
+            block,
+            figure,
+        } = rendered(root, *table)?;
+        let path = page_path(root, *table);
+        out.extend(figure.map(|svg| (path.with_extension("svg"), svg)));
+        out.push((path, page));
         for (path, text) in &mut spliced {
             if text.contains(&format!("<!-- table:{} -->", table.name())) {
                 *text = report::splice(text, table.name(), &block)

@@ -2,14 +2,20 @@
 
 mod chunking;
 mod embedding;
+mod eval;
+mod fusion;
+mod rerank;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
+pub use eval::Eval;
+pub use fusion::Fusion;
+pub use rerank::Rerank;
 
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 2] = [&Chunking, &Embedding];
+pub const TABLES: [&dyn Table; 4] = [&Chunking, &Embedding, &Fusion, &Eval];
 
 use cornu_eval::evidence::License;
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

@@ -22,18 +22,9 @@ enum Named<'a> {
 }
 
 impl EmbedderArgs {
-    /// Opens the index with the model that it has to be built with.
+    /// Opens the index with the model that it has to be built with, and with options of which the
+    /// embedder sets its own part.
     pub(crate) fn open(
-        &self,
-        database: &Database,
-        access: Access,
-        terminal: &Terminal,
-    ) -> Result<LiveRagIndex> {
-        self.open_with(database, access, terminal, RagOptions::default())
-    }
-
-    /// The same with options, of which the embedder sets its own part.
-    pub(crate) fn open_with(
         &self,
         database: &Database,
         access: Access,
@@ -70,6 +61,14 @@ impl EmbedderArgs {
             );
         }
         Ok(index)
+    }
+
+    /// The name or folder of a model that runs on this machine, if it is one.
+    pub(crate) fn local_model(&self) -> Option<&str> {
+        match self.named() {
+            Ok(Named::Bert(model)) => Some(model),
+            _ => None,
+        }
     }
 
     /// Whether it is the hash embedder.

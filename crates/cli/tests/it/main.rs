@@ -19,5 +19,6 @@ mod owner;
 mod pages;
 mod program;
 mod prune;
+mod reranking;
 mod shell;
 mod watch;

@@ -23,7 +23,7 @@ fn provider(url: &str) -> OpenAiChatProvider {
     OpenAiChatProvider::new(Endpoint::new(url).unwrap(), "some-model", options).unwrap()
 }
 
-fn completion(content: &str, finish_reason: Value) -> Reply {
+fn completion(content: &str, finish_reason: &Value) -> Reply {
     Reply::json(&json!({
         "choices": [{ "message": { "content": content }, "finish_reason": finish_reason }]
     }))
@@ -31,7 +31,7 @@ fn completion(content: &str, finish_reason: Value) -> Reply {
 
 #[test]
 fn what_is_sent_is_the_prompt_and_the_settings() {
-    let server = Server::scripted([completion("Yes.", json!("stop"))]).unwrap();
+    let server = Server::scripted([completion("Yes.", &json!("stop"))]).unwrap();
     let model = provider(&server.url());
     let reply = model.complete(&PROMPT).unwrap();
     assert_eq!((reply.text.as_str(), reply.end), ("Yes.", ChatEnd::Whole));
@@ -54,7 +54,7 @@ fn what_is_sent_is_the_prompt_and_the_settings() {
 
 #[test]
 fn a_server_may_be_left_its_own_settings() {
-    let server = Server::scripted([completion("Yes.", json!("stop"))]).unwrap();
+    let server = Server::scripted([completion("Yes.", &json!("stop"))]).unwrap();
     let options = OpenAiChatOptions {
         temperature: None,
         seed: None,
@@ -85,7 +85,7 @@ fn why_a_reply_ended_is_told() {
             },
         ),
     ] {
-        let server = Server::scripted([completion("", reason)]).unwrap();
+        let server = Server::scripted([completion("", &reason)]).unwrap();
         let reply = provider(&server.url()).complete(&PROMPT).unwrap();
         assert_eq!((reply.text.as_str(), reply.end), ("", end));
     }
@@ -115,7 +115,7 @@ fn failures_are_errors_of_a_provider() {
     assert_eq!(asked, 1, "a silent server is not asked twice");
     let mended = Server::scripted([
         Reply::status(503, "starting"),
-        completion("Yes.", json!("stop")),
+        completion("Yes.", &json!("stop")),
     ])
     .unwrap();
     let reply = provider(&mended.url()).complete(&PROMPT).unwrap();
