@@ -68,7 +68,7 @@ fn the_model_is_asked_in_most_scenarios() {
 /// Passages of what everybody sees, left out of the prompt by grant afterwards: the numbers of
 /// those that stay tell that there were others.
 #[test]
-fn leak_18_a_prompt_numbered_before_the_filter() {
+fn leak_19_a_prompt_numbered_before_the_filter() {
     let leaky = |world: &World, principal: &Principal, question: &str| {
         let found = world.home.index.search_hybrid(&world.owner(), question, 6);
         let hits = found.unwrap().hits;
@@ -84,7 +84,7 @@ fn leak_18_a_prompt_numbered_before_the_filter() {
 
 /// A budget that hidden passages use up.
 #[test]
-fn leak_19_a_budget_that_hidden_passages_share() {
+fn leak_20_a_budget_that_hidden_passages_share() {
     let leaky = |world: &World, principal: &Principal, question: &str| {
         let found = world.home.index.search_hybrid(&world.owner(), question, 6);
         let passages = found.unwrap().hits.into_iter().map(|hit| Passage {
