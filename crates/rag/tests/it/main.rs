@@ -8,6 +8,9 @@
 )]
 
 mod cases;
+mod chat;
+mod chat_interference;
+mod chat_server;
 mod claims;
 mod faults;
 mod interference;
