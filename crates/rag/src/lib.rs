@@ -8,6 +8,7 @@
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
+//! | [`SameQuestion`] | which questions in other words may share a kept result |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
@@ -59,9 +60,12 @@ mod explain;
 mod index;
 mod ingest;
 mod interval;
+mod kept;
 pub mod markers;
+mod opposites;
 mod options;
 mod postings;
+mod same_question;
 mod search;
 mod threshold;
 
@@ -73,6 +77,7 @@ pub use index::LiveRagIndex;
 pub use ingest::{IngestReport, Ingested, Progress};
 pub use interval::Rate;
 pub use options::{Fusion, RagOptions};
+pub use same_question::SameQuestion;
 pub use search::{Found, Hit, Place};
 pub use threshold::{Metric, Origin, Threshold};
 
@@ -88,6 +93,7 @@ pub use cornu_core as core;
 pub use cornu_embed as embed;
 pub use cornu_eval as eval;
 pub use cornu_fuse as fuse;
+pub use cornu_pool as pool;
 pub use cornu_remote as remote;
 pub use cornu_sparse as sparse;
 pub use cornu_store as store;

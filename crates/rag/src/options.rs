@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_fuse::{Normalisation, RrfOptions};
+use cornu_pool::CacheOptions;
 use cornu_remote::Disclosure;
 use cornu_sparse::Bm25;
 use cornu_text::{StopWords, Tokenizer, WordCounter};
@@ -47,6 +48,11 @@ pub struct RagOptions {
     /// machine. **Set it for every provider that is not** (see `Client::leaves_machine` of
     /// `cornu-remote`); a provider sees texts, not grants, so the index cannot know by itself.
     pub disclosure: Option<Disclosure>,
+    /// Whether the two routes' results are kept for those who ask the same again. Default `None`.
+    /// With [`CacheOptions::similar`] at its default of `None` no byte of any result changes; with a
+    /// [`SameQuestion`](crate::SameQuestion) there a question may get the dense candidates of a
+    /// similar one, with its own cosines, and what is found depends on what was asked before.
+    pub cache: Option<CacheOptions>,
 }
 
 /// How the dense and the sparse list become one.
@@ -101,6 +107,7 @@ impl Default for RagOptions {
             entity_check: true,
             store: cornu_store::Options::default(),
             disclosure: None,
+            cache: None,
         }
     }
 }
@@ -135,6 +142,7 @@ impl fmt::Debug for RagOptions {
             .field("entity_check", &self.entity_check)
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
+            .field("cache", &self.cache)
             .finish()
     }
 }

@@ -173,6 +173,11 @@ pub(crate) fn chunk_of(row: &TermRow) -> ChunkId {
     row.chunk
 }
 
+/// The version of a document that the row stands for.
+pub(crate) fn ordinal_of(row: &TermRow) -> u32 {
+    row.ordinal
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

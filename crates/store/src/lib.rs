@@ -57,6 +57,7 @@ pub mod doctor;
 pub mod error;
 mod kernel;
 mod knn;
+mod lookup;
 pub mod maintain;
 pub mod options;
 mod read;

@@ -7,6 +7,7 @@
     clippy::print_stderr
 )]
 
+mod cached;
 mod cases;
 mod claims;
 mod faults;
@@ -15,6 +16,7 @@ mod journey;
 mod leaks;
 mod near_miss;
 mod question_set;
+mod similar_questions;
 mod suite;
 mod together;
 mod world;
