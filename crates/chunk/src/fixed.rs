@@ -6,7 +6,7 @@ use cornu_core::{ByteSpan, Chunk, ChunkKind, ChunkRole, Document, TokenCounter};
 
 use crate::chunker::{ChunkError, Chunker};
 use crate::emit::{Namer, Place, cores};
-use crate::markdown::Outline;
+use crate::html::outline_of;
 use crate::pack::Draft;
 use crate::sentence::counter_name;
 use crate::window::Window;
@@ -134,7 +134,7 @@ impl Chunker for FixedWindow {
     }
 
     fn chunk(&self, doc: &Document) -> Result<Vec<Chunk>, ChunkError> {
-        let outline = Outline::parse(doc.source());
+        let outline = outline_of(doc);
         let drafts = self.drafts(doc.source());
         let cores = cores(&drafts, ByteSpan::from_range(0..doc.source().len()));
         let mut namer = Namer::new(doc, &outline);

@@ -1,4 +1,4 @@
-//! Markdown documents to chunks, with exact byte spans.
+//! Markdown and HTML documents to chunks, with exact byte spans.
 //!
 //! | module or item | what it is |
 //! |---|---|
@@ -9,6 +9,7 @@
 //! | [`Window`], [`HeadingContext`], [`Comments`] | settings |
 //! | [`render()`] | a chunk as Markdown whose fences are closed |
 //! | [`markdown`] | the structure of a document: sections, blocks, tables, front matter |
+//! | [`html`] | HTML documents: structure, and the words that a reader of the page sees |
 //! | [`metrics`] | boundary break rate and context completeness, with formulas |
 //! | [`read_markdown_tree`] | documents from a folder |
 //!
@@ -42,6 +43,7 @@ mod context;
 mod emit;
 mod expand;
 mod fixed;
+pub mod html;
 pub mod markdown;
 pub mod metrics;
 mod pack;

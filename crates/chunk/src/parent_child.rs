@@ -8,6 +8,7 @@ use crate::chunker::{ChunkError, Chunker};
 use crate::comments::Comments;
 use crate::context::HeadingContext;
 use crate::emit::{Namer, Place, cores};
+use crate::html::outline_of;
 use crate::markdown::{Outline, Section};
 use crate::pack::{Draft, block_kind, only_block};
 use crate::piece::{Measure, Piece};
@@ -131,7 +132,7 @@ impl Chunker for ParentChild {
 
     fn chunk(&self, doc: &Document) -> Result<Vec<Chunk>, ChunkError> {
         let source = doc.source();
-        let outline = Outline::parse(source);
+        let outline = outline_of(doc);
         let hide_comments = self.options.comments == Comments::Hide;
         let measure = Measure::new(source, &outline, &*self.counter, hide_comments);
         let pieces = measure.pieces();
@@ -255,7 +256,7 @@ impl Family<'_> {
         let from = pieces.iter().find(|piece| piece.kind != UnitKind::Decor)?;
         let to = pieces.iter().rev().find(|piece| piece.is_body())?;
         let span = ByteSpan::from_range(from.span.start()..to.span.end());
-        let index_text = self.measure.text(span).to_owned();
+        let index_text = self.measure.words(span).into_owned();
         let tokens = self.measure.counter.count(&index_text);
         let block = only_block(pieces);
         (tokens <= limit).then_some(Draft {

@@ -1,5 +1,6 @@
 //! Units with their sizes, and the cutting of those that are too large.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use cornu_core::{ByteSpan, TokenCounter};
@@ -73,25 +74,62 @@ impl<'a> Measure<'a> {
         span.slice(self.source).unwrap_or_default()
     }
 
+    /// The words of a part of the source: of HTML what a reader of the page sees.
+    pub(crate) fn words(&self, span: ByteSpan) -> Cow<'a, str> {
+        match self.outline.markup() {
+            Some(markup) => Cow::Owned(markup.words(self.source, span)),
+            None => Cow::Borrowed(self.text(span)),
+        }
+    }
+
     pub(crate) fn count(&self, span: ByteSpan) -> usize {
-        self.counter.count(self.text(span))
+        self.counter.count(&self.words(span))
+    }
+
+    /// Where to cut a part of the source so that about `tokens` of its words, and at least one
+    /// character, come before.
+    pub(crate) fn cut_at(&self, span: ByteSpan, tokens: usize) -> usize {
+        let Some(markup) = self.outline.markup() else {
+            let text = self.text(span);
+            return span.start() + cut_point(text, self.counter.fit(text, tokens));
+        };
+        let mut enough = tokens.saturating_mul(8).max(64);
+        loop {
+            let words = markup.some_words(self.source, span, enough);
+            let fit = self.counter.fit(&words.text, tokens);
+            if words.all || fit < words.text.len() {
+                let text = words.text.as_str();
+                let cut = cut_point(text, fit);
+                let rest = text.get(cut..).unwrap_or_default();
+                if words.all && rest.trim().is_empty() {
+                    return span.end();
+                }
+                // Tags and references are not cut, and there is always some way to go.
+                let at = words.end_of(cut);
+                return if at > span.start() { at } else { span.end() };
+            }
+            enough = enough.saturating_mul(2);
+        }
     }
 
     /// All pieces of the document, none cut.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
-        let mut known: Vec<(&str, usize)> = Vec::new();
+        let mut known: Vec<(Cow<'a, str>, usize)> = Vec::new();
         let mut end = 0;
         let units = units(self.source, self.outline, self.hide_comments);
         units
             .into_iter()
             .map(|Unit { span, kind, block }| {
-                let white = self.text(ByteSpan::from_range(end..span.start()));
+                let white = match self.outline.markup() {
+                    Some(markup) => Cow::Owned(markup.gap(span)),
+                    None => Cow::Borrowed(self.text(ByteSpan::from_range(end..span.start()))),
+                };
                 end = span.end();
                 let gap = match known.iter().find(|(text, _)| *text == white) {
                     _ if white.is_empty() => 0,
                     Some(&(_, tokens)) => tokens,
                     None => {
-                        let tokens = self.counter.count(white);
+                        let tokens = self.counter.count(&white);
                         if known.len() < 8 {
                             known.push((white, tokens));
                         }
@@ -121,26 +159,28 @@ impl<'a> Measure<'a> {
         let mut at = piece.span.start();
         let mut gap = piece.gap;
         while at < piece.span.end() {
-            let rest = self.text(ByteSpan::from_range(at..piece.span.end()));
-            let length = cut_point(rest, self.counter.fit(rest, limit));
-            let kept = rest.get(..length).unwrap_or(rest).trim_end().len();
+            let rest = ByteSpan::from_range(at..piece.span.end());
+            let cut = self.cut_at(rest, limit);
+            let kept = self.text(ByteSpan::from_range(at..cut)).trim_end().len();
             let span = ByteSpan::from_range(at..at + kept);
-            if kept > 0 {
+            if kept > 0 && !self.words(span).trim().is_empty() {
                 out.push(self.fragment(piece, span, gap));
             }
-            let white = ByteSpan::from_range(span.end()..at + length);
+            let white = ByteSpan::from_range(span.end()..cut);
             gap = if white.is_empty() {
                 0
             } else {
-                self.count(white)
+                self.counter.count(self.text(white))
             };
-            at += length;
+            at = cut;
         }
     }
 
     /// A part of a piece.
     pub(crate) fn fragment(&self, piece: Piece, span: ByteSpan, gap: usize) -> Piece {
-        let hidden = self.hide_comments && covered(self.outline.comments(), span, self.source);
+        let hidden = self.hide_comments
+            && self.outline.markup().is_none()
+            && covered(self.outline.comments(), span, self.source);
         let kind = if hidden { UnitKind::Hidden } else { piece.kind };
         Piece {
             span,

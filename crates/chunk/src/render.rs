@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use cornu_core::{Chunk, ChunkKind};
 
+use crate::html::{is_html, shown};
 use crate::markdown::lines::{Lines, line_start};
 use crate::markdown::markers::Markers;
 use crate::markdown::{BlockKind, Outline};
@@ -16,6 +17,8 @@ use crate::markdown::{BlockKind, Outline};
 /// the markers of the containers around them (`> `, the indentation of a list), so that each piece
 /// is code or a table by itself. A CR that no LF follows becomes an LF, and a byte order mark in
 /// front is left out. The output neither begins nor ends with a line end.
+///
+/// Of an HTML chunk it is the words, as a reader of the page sees them, code within a fence.
 ///
 /// `source` is the document that the chunk was made from; prefix spans that are not in it are left
 /// out. O(bytes of the output).
@@ -36,6 +39,9 @@ use crate::markdown::{BlockKind, Outline};
 /// ```
 #[must_use]
 pub fn render(chunk: &Chunk, source: &str) -> String {
+    if is_html(&chunk.doc) {
+        return closed(for_any_parser(&page(chunk, source)));
+    }
     let mut out = String::new();
     let mut text = opened(chunk);
     for (at, &span) in chunk.prefix.iter().enumerate() {
@@ -55,7 +61,29 @@ pub fn render(chunk: &Chunk, source: &str) -> String {
         }
     }
     out.push_str(&text);
-    let mut out = for_any_parser(&out);
+    closed(for_any_parser(&out))
+}
+
+/// The words of an HTML chunk and of what is repeated above it.
+fn page(chunk: &Chunk, source: &str) -> String {
+    let spans = chunk.prefix.iter().filter_map(|span| span.slice(source));
+    let parts: Vec<Cow<'_, str>> = spans
+        .chain([chunk.text.as_str()])
+        .map(|part| shown(chunk, part))
+        .collect();
+    let words = parts.join("\n");
+    if chunk.kind != ChunkKind::Code {
+        return words;
+    }
+    let ticks = words.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(ticks.max(2) + 1);
+    let language = chunk.language.as_deref().unwrap_or_default();
+    let words = words.trim_end();
+    format!("{fence}{language}\n{words}\n{fence}")
+}
+
+/// The Markdown with the fence in which it ends closed.
+fn closed(mut out: String) -> String {
     if let Some(fence) = unclosed(&out) {
         if !out.ends_with('\n') {
             out.push('\n');

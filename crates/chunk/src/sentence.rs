@@ -8,7 +8,8 @@ use crate::chunker::{ChunkError, Chunker};
 use crate::comments::Comments;
 use crate::context::{Context, HeadingContext};
 use crate::emit::{Namer, Place, cores};
-use crate::markdown::{Outline, Section};
+use crate::html::outline_of;
+use crate::markdown::Section;
 use crate::pack::{Draft, Packer, is_long};
 use crate::piece::{Measure, Piece};
 use crate::window::Window;
@@ -121,7 +122,7 @@ impl Chunker for SentencePacked {
 
     fn chunk(&self, doc: &Document) -> Result<Vec<Chunk>, ChunkError> {
         let source = doc.source();
-        let outline = Outline::parse(source);
+        let outline = outline_of(doc);
         let hide_comments = self.options.comments == Comments::Hide;
         let measure = Measure::new(source, &outline, &*self.counter, hide_comments);
         let pieces = measure.pieces();

@@ -22,8 +22,8 @@ pub(crate) enum UnitKind {
 }
 
 /// A piece of the source. The units of a document are in order and do not overlap; between two of
-/// them stands only white space.
-#[derive(Clone, Copy, Debug)]
+/// them stands only white space, and in HTML tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
     /// The piece, white space after it left out.
     pub(crate) span: ByteSpan,
@@ -34,6 +34,9 @@ pub(crate) struct Unit {
 
 /// The units of a document, in order. O(bytes).
 pub(crate) fn units(source: &str, outline: &Outline, hide_comments: bool) -> Vec<Unit> {
+    if let Some(markup) = outline.markup() {
+        return markup.units.clone();
+    }
     let mut out = Vec::new();
     for (index, block) in outline.blocks().iter().enumerate() {
         block_units(source, outline, index, block, hide_comments, &mut out);

@@ -25,6 +25,14 @@ pub(crate) struct Cli {
     /// No notes and no progress on standard error; errors are still told
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// A TOML file with values for flags: `db = "notes.db"`, `group = ["hr"]`, `prune = true`
+    /// [default: cornu.toml in the current folder, if it is there]
+    ///
+    /// Keys are the long flags of all commands. A flag wins over the environment (CORNU_DB,
+    /// CORNU_ACL_MAP, … lists parted by commas), that over the file. Paths count from the folder of
+    /// the file. `cornu config` shows what is in force, and where it is from.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -36,23 +44,25 @@ pub(crate) enum Command {
     Ask(AskArgs),
     Explain(ExplainArgs),
     Calibrate(CalibrateArgs),
+    Eval(EvalArgs),
     Remove(RemoveArgs),
     Doctor(OwnerArgs),
     Stats(StatsArgs),
     RebuildIndex(RebuildArgs),
+    Config(ConfigArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
 
-/// Write files and folders of Markdown and plain text into an index
+/// Write files and folders of Markdown, HTML and plain text into an index
 ///
 /// A file that cannot be read, or is not UTF-8, is reported and does not stop the others; the exit
-/// code is 1 then. Folders are searched for .md, .markdown and .txt; names that begin with a dot
-/// are passed over and symbolic links inside folders are not followed. A file that is named itself
+/// code is 1 then. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
+/// with a dot are passed over and symbolic links inside folders are not followed. A file that is named itself
 /// is read whatever its ending.
 ///
 /// A document that has not changed costs its hash. One whose file has gone stays until `cornu
-/// remove`.
+/// remove`, or a run with --prune.
 #[derive(Debug, Args)]
 pub(crate) struct IndexArgs {
     /// Files and folders
@@ -62,7 +72,7 @@ pub(crate) struct IndexArgs {
     pub(crate) database: Database,
     /// A grant that may see the documents, `public` for everybody who holds that grant; repeat it
     /// for more. There is no default: nothing is public unless it says so
-    #[arg(long, value_name = "GRANT", required_unless_present = "acl_map")]
+    #[arg(long, value_name = "GRANT")]
     pub(crate) acl: Vec<String>,
     /// A TOML file of path prefixes and their grants: `"handbook/pay" = ["hr"]`
     ///
@@ -76,6 +86,23 @@ pub(crate) struct IndexArgs {
     /// folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
+    /// Also remove the documents of these paths whose files have vanished
+    ///
+    /// Only those that were indexed from the same --root; documents of other folders stay, and
+    /// those of a path that is not there or cannot be read. Those that a version without --prune
+    /// indexed are known again once their files have been indexed by this one.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// Say what --prune would remove, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Go on until Ctrl-C: index files anew when they change, and remove documents whose files
+    /// vanish
+    ///
+    /// A file that cannot be read is reported and does not end it. What vanished before the start
+    /// is removed with --prune only. With --json each change gives one JSON document on a line.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) watch: bool,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -180,6 +207,64 @@ pub(crate) struct CalibrateArgs {
     pub(crate) format: Format,
 }
 
+/// For the owner: measure the routes on questions of your own
+///
+/// Recall at each -k, nDCG@10 and the reciprocal rank of the first find (mrr), each with a 95 %
+/// interval, routes side by side; how often `ask` answers what has no answer and refuses what has
+/// one. With --questions a find is a phrase in a chunk's text, and nDCG@10 is that of the documents;
+/// with --beir a find is a document. Everything is asked as the given grants: what they do not see
+/// counts as not found.
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) asker: Asker,
+    /// One question a line, as JSON, as for `calibrate`
+    #[arg(long, value_name = "FILE", conflicts_with = "beir")]
+    pub(crate) questions: Option<PathBuf>,
+    /// A folder in the layout of BEIR: `queries.jsonl`, and judgments in `qrels/SPLIT.tsv` or
+    /// `qrels.tsv` that name documents as citations do, or without their endings
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) beir: Option<PathBuf>,
+    /// The judgments of --beir, where they are elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with = "questions")]
+    pub(crate) qrels: Option<PathBuf>,
+    /// Only the questions of this split [default: all; for --beir test]
+    #[arg(long, value_parser = ["dev", "test", "train"])]
+    pub(crate) split: Option<String>,
+    /// The routes to measure
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ROUTE",
+        value_delimiter = ',',
+        default_value = "dense,sparse,hybrid"
+    )]
+    pub(crate) routes: Vec<Route>,
+    /// Where recall is cut, in chunks or documents; at most 100
+    #[arg(
+        short,
+        value_name = "K",
+        value_delimiter = ',',
+        default_value = "1,5,10"
+    )]
+    pub(crate) k: Vec<NonZeroUsize>,
+    /// Compare two routes question by question, such as hybrid,sparse: the mean difference, its
+    /// interval, and the p of a paired randomisation test, also corrected for all comparisons of
+    /// the run (Holm); repeat it for more
+    #[arg(long, value_enum, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) compare: Vec<Route>,
+    /// The threshold of the answers: a number, or a file of `calibrate` [default for the hash
+    /// embedder: 0.2]
+    #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
+    pub(crate) threshold: Option<String>,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
 /// For the owner: take documents out of an index, with all that is derived from them
 ///
 /// Exit code 3 when none of them was there, 1 when some were not.
@@ -221,6 +306,15 @@ pub(crate) struct RebuildArgs {
     /// Give the space of removed documents back first; needs as much free space as the file has
     #[arg(long)]
     pub(crate) vacuum: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Print the values of flags that are in force, and where each is from
+///
+/// Flags that are given win over all of these.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -290,6 +384,17 @@ pub(crate) enum Route {
     Sparse,
     /// By both
     Hybrid,
+}
+
+impl Route {
+    /// As on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Sparse => "sparse",
+            Self::Hybrid => "hybrid",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use cornu::DocId;
 
-const ENDINGS: [&str; 3] = ["md", "markdown", "txt"];
+const ENDINGS: [&str; 5] = ["md", "markdown", "txt", "html", "htm"];
 
 /// The files of a run, before any is read.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(crate) struct Files {
     pub(crate) failed: Vec<Failed>,
     /// Symbolic links that were not followed.
     pub(crate) links: usize,
+    /// The paths that could be looked at: what is not found below them is not there.
+    pub(crate) looked_at: Vec<PathBuf>,
 }
 
 /// A file that failed.
@@ -58,7 +60,10 @@ impl Files {
                     match fs::metadata(&full) {
                         Err(error) => files.fail(path, &error),
                         Ok(kind) if kind.is_dir() => files.walk(full),
-                        Ok(kind) if kind.is_file() => files.add(full),
+                        Ok(kind) if kind.is_file() => {
+                            files.looked_at.push(full.clone());
+                            files.add(full);
+                        }
                         Ok(_) => files.fail(path, "it is neither a file nor a folder"),
                     }
                 }
@@ -68,12 +73,62 @@ impl Files {
         Ok(files)
     }
 
+    /// The files of some paths that have changed, below `watched`: folders and files that were named
+    /// at first, in canonical form. What has gone leaves the nearest folder that is still there to
+    /// be looked at; a watched path that has gone itself is reported, and leaves nothing.
+    pub(crate) fn changed(
+        root: &Path,
+        watched: &[PathBuf],
+        paths: impl IntoIterator<Item = PathBuf>,
+    ) -> Self {
+        let mut files = Self {
+            root: root.to_owned(),
+            ..Self::default()
+        };
+        for path in paths {
+            let Some(top) = watched.iter().find(|top| path.starts_with(top)) else {
+                continue; // beside a file that is watched
+            };
+            let below = path.strip_prefix(top).unwrap_or(&path);
+            let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
+            if below.iter().any(hidden) {
+                continue;
+            }
+            match fs::symlink_metadata(&path) {
+                Ok(kind) if kind.is_symlink() && path != *top => {}
+                Ok(kind) if kind.is_dir() => files.walk(path),
+                Ok(_) if path == *top || is_text(&path) => {
+                    files.looked_at.push(path.clone());
+                    files.add(path);
+                }
+                Ok(_) => {}
+                Err(_) => match path.ancestors().find(|it| it.exists()) {
+                    Some(there) if there.starts_with(top) => {
+                        files.looked_at.push(there.to_owned());
+                    }
+                    _ if path == *top && top.parent().is_some_and(Path::exists) => {
+                        let error = "it has gone; its documents stay until it is back, or `cornu \
+                                     remove`";
+                        files.fail(&path, error);
+                    }
+                    _ => {}
+                },
+            }
+        }
+        files
+    }
+
     fn walk(&mut self, top: PathBuf) {
-        let mut folders = vec![top];
+        let mut folders = vec![top.clone()];
+        let mut readable = true;
         while let Some(folder) = folders.pop() {
             if let Err(error) = self.visit(&folder, &mut folders) {
                 self.fail(&folder, &error);
+                readable &= folder != top;
             }
+        }
+        if readable {
+            self.looked_at.push(top);
         }
     }
 

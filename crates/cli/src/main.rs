@@ -2,29 +2,44 @@
 //!
 //! - [`args`]: the command line, and with it the help, the completions and the man pages
 //! - [`commands`]: one function a command
+//! - [`config`]: values for flags from a file and from the environment
 //! - [`files`]: which files become documents, and under which names
 //! - [`grants`]: who may see a document, and who asks
 //! - [`embedder`]: the model that a name on the command line stands for
+//! - [`measure`]: what `eval` measures
 //! - [`output`]: the one place that writes to standard output and standard error
+//! - [`watch`]: which files have changed
 
 mod args;
 mod commands;
+mod config;
 mod embedder;
 mod files;
 mod grants;
+mod measure;
 mod output;
+mod watch;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::Cli;
 use crate::output::{Outcome, Terminal};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let (matches, settings) = match config::matches(Cli::command, &arguments) {
+        Ok(read) => read,
+        Err(error) => {
+            Terminal::new(false).error(&output::chain(&error));
+            return Outcome::Failed.into();
+        }
+    };
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let terminal = Terminal::new(cli.quiet);
-    match commands::run(&cli, &terminal) {
+    match commands::run(&cli, &settings, &terminal) {
         Ok(outcome) => outcome.into(),
         Err(error) => {
             terminal.error(&output::chain(&error));

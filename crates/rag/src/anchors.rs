@@ -18,6 +18,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use cornu_chunk::html::is_html;
 use cornu_core::Chunk;
 use cornu_text::{StopWords, Token, Tokenizer, is_cjk, search_fold};
 
@@ -176,7 +177,12 @@ pub fn named(anchors: &[Anchor], words: &BTreeSet<String>) -> Vec<bool> {
 #[must_use]
 pub fn words_of(tokenizer: &Tokenizer, chunk: &Chunk) -> BTreeSet<String> {
     let titles = chunk.heading_path.iter().map(String::as_str);
-    let texts = [&chunk.text, &chunk.index_text, chunk.doc.as_str()];
+    // The tags of a page are no words of it.
+    let text = match is_html(&chunk.doc) {
+        true => "",
+        false => &chunk.text,
+    };
+    let texts = [text, &chunk.index_text, chunk.doc.as_str()];
     texts
         .into_iter()
         .chain(titles)

@@ -389,7 +389,7 @@ impl std::fmt::Display for Outcome {
 impl std::fmt::Display for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (at, statement) in self.statements.iter().enumerate() {
-            writeln!(f, "{} [{}]", statement.citation.quote, at + 1)?;
+            writeln!(f, "{} [{}]", statement.citation.shown(), at + 1)?;
         }
         for (at, statement) in self.statements.iter().enumerate() {
             write!(f, "\n[{}] {}", at + 1, statement.citation)?;

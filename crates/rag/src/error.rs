@@ -83,6 +83,17 @@ pub enum RagError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// A folder or file that has to be looked at, to say which documents have vanished.
+    #[error(
+        "cannot look at {path}: {source}; so nothing in it is taken for vanished. Check that it \
+         exists (is its disk mounted?) and that you may read it"
+    )]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// Options that no index can have.
     #[error("the options of the index: {problem}")]
     Options {

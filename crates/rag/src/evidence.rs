@@ -1,8 +1,10 @@
 //! Which sentences of the evidence answer.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use cornu_chunk::html::{is_html, shown, statements};
 use cornu_core::{
     ByteSpan, Chunk, ChunkId, ChunkKind, DocId, EmbeddingProvider, LineIndex, LineSpan,
 };
@@ -31,6 +33,7 @@ const CLOSE: f64 = 0.8;
 ///     span: ByteSpan::new(12, 18)?,
 ///     chunk: ChunkId::from_bytes([0; 32]),
 ///     quote: "a line".to_owned(),
+///     words: None,
 /// };
 /// assert_eq!(citation.to_string(), "guide.md § Training, line 3");
 /// assert!(citation.resolves_in("# Training\n\na line"));
@@ -51,6 +54,10 @@ pub struct Citation {
     pub chunk: ChunkId,
     /// The source's bytes at `span`.
     pub quote: String,
+    /// Of an HTML document: the words of the quote, as a reader of the page sees them. No word is
+    /// in it that is not in the quote (`cornu_chunk::html` states the rule).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
 }
 
 impl Citation {
@@ -59,6 +66,12 @@ impl Citation {
     #[must_use]
     pub fn resolves_in(&self, source: &str) -> bool {
         self.span.slice(source) == Some(self.quote.as_str())
+    }
+
+    /// What a reader is shown: the quote, and of an HTML document its words.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        self.words.as_deref().unwrap_or(&self.quote)
     }
 }
 
@@ -125,7 +138,7 @@ pub(crate) fn choose(
                 continue;
             }
             let words: BTreeSet<String> = tokenizer
-                .tokens(&citation.quote)
+                .tokens(citation.shown())
                 .into_iter()
                 .map(|token| token.text)
                 .collect();
@@ -137,7 +150,7 @@ pub(crate) fn choose(
     candidates.truncate(EMBEDDED);
     let texts: Vec<&str> = candidates
         .iter()
-        .map(|(_, citation)| citation.quote.as_str())
+        .map(|(_, citation)| citation.shown())
         .collect();
     if texts.is_empty() {
         return Ok(Vec::new());
@@ -160,7 +173,7 @@ pub(crate) fn choose(
     let floor = statements.first().map_or(0.0, |best| best.score * CLOSE);
     let mut said = BTreeSet::new();
     statements.retain(|statement| {
-        statement.score >= floor && said.insert(statement.citation.quote.clone())
+        statement.score >= floor && said.insert(statement.citation.shown().to_owned())
     });
     statements.truncate(limit);
     Ok(statements)
@@ -174,6 +187,12 @@ pub(crate) fn cosine(a: &ArrayView1<'_, f32>, b: &ArrayView1<'_, f32>) -> f64 {
 
 fn cite(chunk: &Chunk, lines: &LineIndex, range: Range<usize>) -> Option<Citation> {
     let quote = chunk.text.get(range.clone())?.to_owned();
+    let words = match shown(chunk, &quote) {
+        Cow::Borrowed(_) => None,
+        // A piece of a tag that a cut left over says nothing.
+        Cow::Owned(words) if words.trim().is_empty() => return None,
+        Cow::Owned(words) => Some(words.trim().to_owned()),
+    };
     let start = chunk.span.start();
     let within = lines.lines_of(ByteSpan::from_range(range.clone()));
     let before = chunk.lines.first() - 1;
@@ -184,6 +203,7 @@ fn cite(chunk: &Chunk, lines: &LineIndex, range: Range<usize>) -> Option<Citatio
         span: ByteSpan::new(start + range.start, start + range.end).ok()?,
         chunk: chunk.id,
         quote,
+        words,
     })
 }
 
@@ -193,6 +213,7 @@ fn units(chunk: &Chunk) -> Vec<Range<usize>> {
     let text = chunk.text.as_str();
     let found: Vec<Range<usize>> = match chunk.kind {
         ChunkKind::Code => Vec::new(),
+        kind if is_html(&chunk.doc) => statements(text, kind),
         ChunkKind::Table => rows(text, 0..text.len()),
         _ => sentences(text)
             .filter_map(|span| statement(text, span.range()))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use cornu_chunk::read_markdown_tree;
+use cornu_chunk::{Tree, read_markdown_tree};
 use cornu_core::{
     Acl, Change, Chunk, DocId, Document, DocumentFacts, Embeddings, FactStore, Principal,
     ProviderError,
@@ -73,6 +73,9 @@ pub struct IngestReport {
     pub chunks: usize,
     /// Documents of which the model saw only a part, with the number of chunks that were cut.
     pub truncated: Vec<(DocId, usize)>,
+    /// Documents that were removed because their files have vanished; only
+    /// [`sync_tree`](LiveRagIndex::sync_tree) removes any.
+    pub removed: Vec<DocId>,
     /// Documents and files that failed, by name, each with its reason. A document that was in the
     /// index keeps its last committed state, its grants among it: `remove` it if it must not stay.
     pub failed: Vec<(String, RagError)>,
@@ -81,10 +84,9 @@ pub struct IngestReport {
 impl LiveRagIndex {
     /// Writes a document in place of what the index had of it, in one transaction.
     ///
-    /// An unchanged document costs its hash and the reading of what is stored; one of which only
-    /// the grants changed is not embedded again as long as old and new grants overlap (one that
-    /// nobody may see is, every time). A changed one is cut into chunks, embedded, counted and
-    /// written.
+    /// An unchanged document costs its hash and a look-up. One of which only the grants changed
+    /// costs the reading and writing of what is stored; it is embedded again only when nobody could
+    /// see it before. A changed one is cut into chunks, embedded, counted and written.
     ///
     /// # Errors
     /// [`RagError`]; then the index is as before, but for [`RagError::NotDisclosed`], after which
@@ -106,6 +108,16 @@ impl LiveRagIndex {
     pub fn ingest_all(
         &self,
         documents: &[Document],
+        progress: impl FnMut(Progress),
+    ) -> Result<IngestReport, RagError> {
+        self.ingest_noting(None, documents, progress)
+    }
+
+    /// As [`ingest_all`](Self::ingest_all), and notes where the documents are from.
+    pub(crate) fn ingest_noting(
+        &self,
+        origin: Option<&str>,
+        documents: &[Document],
         mut progress: impl FnMut(Progress),
     ) -> Result<IngestReport, RagError> {
         let mut report = IngestReport::default();
@@ -115,6 +127,12 @@ impl LiveRagIndex {
             rest = later;
             let references: Vec<&Document> = batch.iter().collect();
             let results = self.write(&references)?;
+            if let Some(origin) = origin {
+                let written = batch.iter().zip(&results);
+                let names = written.filter(|(_, result)| result.is_ok());
+                let names: Vec<&DocId> = names.map(|(document, _)| document.id()).collect();
+                self.store.note_origin(origin, &names)?;
+            }
             for (document, result) in batch.iter().zip(results) {
                 report.add(document.id(), result);
             }
@@ -130,7 +148,8 @@ impl LiveRagIndex {
     /// is public unless it says so. See [`read_markdown_tree`] for what is read.
     ///
     /// Files that have gone since an earlier run stay in the index until they are
-    /// [removed](Self::remove). Memory: all sources, and the chunks of one commit.
+    /// [removed](Self::remove) or [pruned](Self::prune); [`sync_tree`](Self::sync_tree) prunes them
+    /// at once. Memory: all sources, and the chunks of one commit.
     ///
     /// # Errors
     /// As [`ingest_all`](Self::ingest_all).
@@ -140,8 +159,39 @@ impl LiveRagIndex {
         acl: impl Fn(&DocId) -> Acl,
         progress: impl FnMut(Progress),
     ) -> Result<IngestReport, RagError> {
+        self.ingest_read(root, read_markdown_tree(root, acl), progress)
+    }
+
+    /// As [`ingest_tree`](Self::ingest_tree), and then removes the documents that came from `root`
+    /// and whose files have vanished, those of other folders left alone: afterwards the index holds
+    /// of `root` what `root` holds.
+    ///
+    /// # Errors
+    /// As [`ingest_all`](Self::ingest_all), and [`RagError::Unreadable`] when `root` cannot be read.
+    pub fn sync_tree(
+        &self,
+        root: &Path,
+        acl: impl Fn(&DocId) -> Acl,
+        progress: impl FnMut(Progress),
+    ) -> Result<IngestReport, RagError> {
         let tree = read_markdown_tree(root, acl);
-        let mut report = self.ingest_all(&tree.documents, progress)?;
+        let documents = tree.documents.iter();
+        let present: BTreeSet<DocId> = documents.map(|document| document.id().clone()).collect();
+        let mut report = self.ingest_read(root, tree, progress)?;
+        report.removed = self.prune(root, &[root.to_owned()], |doc| present.contains(doc))?;
+        Ok(report)
+    }
+
+    fn ingest_read(
+        &self,
+        root: &Path,
+        tree: Tree,
+        progress: impl FnMut(Progress),
+    ) -> Result<IngestReport, RagError> {
+        let mut report = match tree.documents.as_slice() {
+            [] => IngestReport::default(),
+            documents => self.ingest_from(root, documents, progress)?,
+        };
         for (path, error) in tree.failed {
             let failed = (path.display().to_string(), error.into());
             report.failed.push(failed);
@@ -189,27 +239,44 @@ impl LiveRagIndex {
     /// What is to be done with each document.
     fn plan(&self, documents: &[&Document]) -> Result<Vec<Step>, RagError> {
         let mut steps: Vec<Step> = documents.iter().map(|_| Step::Chunk).collect();
-        let mut by_acl: BTreeMap<&Acl, Vec<usize>> = BTreeMap::new();
-        for (at, document) in documents.iter().enumerate() {
-            by_acl.entry(document.acl()).or_default().push(at);
+        // Documents of which only the grants have changed, by those that they had.
+        let mut moved: BTreeMap<Acl, Vec<usize>> = BTreeMap::new();
+        for ((at, document), step) in documents.iter().enumerate().zip(&mut steps) {
+            let acl = document.acl();
+            if !self.options.disclosure.is_none_or(|rule| rule.permits(acl)) {
+                *step = Step::Fail(RagError::NotDisclosed {
+                    doc: document.id().clone(),
+                });
+            } else if let Some(known) = self.store.known(document.id())?
+                && known.content == document.content_hash()
+            {
+                if known.acl == *acl {
+                    *step = Step::Done(Ingested {
+                        change: Change::Unchanged,
+                        chunks: known.chunks,
+                        truncated: 0,
+                    });
+                } else {
+                    moved.entry(known.acl).or_default().push(at);
+                }
+            }
         }
-        for (acl, places) in by_acl {
-            let may_be_sent = self.options.disclosure.is_none_or(|rule| rule.permits(acl));
-            // Who holds all grants of the document sees it, whenever one of them is an old one.
+        for (acl, places) in moved {
+            // Who holds an old grant sees what is stored; where nobody did, it is made again.
             let holder: Principal = acl.grants().cloned().collect();
             let snapshot = self.snapshot(&holder)?;
             for at in places {
-                let (Some(document), Some(step)) = (documents.get(at), steps.get_mut(at)) else {
-                    continue;
-                };
-                if !may_be_sent {
-                    *step = Step::Fail(RagError::NotDisclosed {
-                        doc: document.id().clone(),
-                    });
-                } else if let Some(known) = snapshot.facts(document.id())?
-                    && known.content == document.content_hash()
+                if let (Some(document), Some(step)) = (documents.get(at), steps.get_mut(at))
+                    && let Some(facts) = snapshot.facts(document.id())?
+                    && facts.content == document.content_hash()
                 {
-                    *step = Step::known(known, acl);
+                    *step = Step::Write {
+                        facts: DocumentFacts {
+                            acl: document.acl().clone(),
+                            ..facts
+                        },
+                        truncated: 0,
+                    };
                 }
             }
         }
@@ -305,24 +372,6 @@ enum Step {
 }
 
 impl Step {
-    /// The text is as before; the grants may not be.
-    fn known(facts: DocumentFacts, acl: &Acl) -> Self {
-        if facts.acl == *acl {
-            return Self::Done(Ingested {
-                change: Change::Unchanged,
-                chunks: facts.chunks.len(),
-                truncated: 0,
-            });
-        }
-        Self::Write {
-            facts: DocumentFacts {
-                acl: acl.clone(),
-                ..facts
-            },
-            truncated: 0,
-        }
-    }
-
     /// The result of a document of which nothing has to be written.
     fn settle(self) -> Result<Ingested, RagError> {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! | module or item | what it is |
 //! |---|---|
-//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, three searches, `answer`, `calibrate` |
+//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
 //! | [`Found`], [`Hit`], [`Place`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
@@ -65,6 +65,7 @@ pub mod markers;
 mod opposites;
 mod options;
 mod postings;
+mod prune;
 mod same_question;
 mod search;
 mod threshold;

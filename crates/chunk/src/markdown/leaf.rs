@@ -81,7 +81,7 @@ pub(super) fn is_line_break(html: &str) -> bool {
 
 /// A heading's title in one line: white space and control characters folded to one space each, at
 /// most [`MAX_TITLE_CHARS`] characters, and a mark where it was cut.
-pub(super) fn title(text: &str) -> String {
+pub(crate) fn title(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let title = words.join(" ");

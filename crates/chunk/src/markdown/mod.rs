@@ -37,9 +37,12 @@ pub use block::{
     MAX_TITLE_CHARS, Reference, Row, Table,
 };
 pub use front_matter::{FrontMatter, FrontMatterFormat};
+pub(crate) use leaf::title as title_of;
 pub use parsed::MAX_MARKER_COLUMN;
 
 use cornu_core::ByteSpan;
+
+use crate::html::Markup;
 
 /// A part of a document under one heading, up to the next heading of the document. The sections
 /// partition the document, front matter apart.
@@ -79,6 +82,8 @@ pub struct Outline {
     definitions: Vec<Definition>,
     references: Vec<Reference>,
     comments: Vec<ByteSpan>,
+    /// Of an HTML document: its words.
+    markup: Option<Markup>,
 }
 
 impl Outline {
@@ -93,6 +98,28 @@ impl Outline {
         outline.front_matter = front_matter;
         outline.sections = sections(&outline.blocks, &outline.headings, start, source.len());
         outline
+    }
+
+    /// The outline of an HTML document.
+    pub(crate) fn of_markup(
+        blocks: Vec<Block>,
+        headings: Vec<Heading>,
+        sections: Vec<Section>,
+        comments: Vec<ByteSpan>,
+        markup: Markup,
+    ) -> Self {
+        Self {
+            headings,
+            sections,
+            blocks,
+            comments,
+            markup: Some(markup),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn markup(&self) -> Option<&Markup> {
+        self.markup.as_ref()
     }
 
     /// Reads a part of a document: no front matter, no sections.
@@ -160,7 +187,13 @@ impl Outline {
     }
 }
 
-fn sections(blocks: &[Block], headings: &[Heading], start: usize, end: usize) -> Vec<Section> {
+/// The sections of these blocks, which partition the bytes from `start` to `end`.
+pub(crate) fn sections(
+    blocks: &[Block],
+    headings: &[Heading],
+    start: usize,
+    end: usize,
+) -> Vec<Section> {
     let mut out: Vec<Section> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, block) in blocks.iter().enumerate() {

@@ -314,7 +314,7 @@ impl<'a> Packer<'a> {
             }
             BlockKind::Table(Table {
                 header, delimiter, ..
-            }) => (
+            }) if !header.span.is_empty() => (
                 ByteSpan::from_range(header.span.start()..delimiter.end()),
                 header.span,
             ),

@@ -92,10 +92,7 @@ impl Packer<'_> {
         let text = self.measure.text(piece.span);
         let mut room = piece.tokens;
         loop {
-            let fit = self.measure.counter.fit(text, room);
-            let white = text.len() - text.trim_start().len();
-            let least = white + text.trim_start().chars().next().map_or(0, char::len_utf8);
-            let cut = cut_point(text, fit.max(least)).max(least);
+            let cut = self.cut(piece.span, room);
             let (draft, size) = self.draft(pieces, open, end, Some(piece.span.start() + cut));
             let excess = size.0.max(size.1).saturating_sub(self.limit);
             if excess == 0 || room == 0 {
@@ -110,6 +107,18 @@ impl Packer<'_> {
             }
             room = room.saturating_sub(excess.max(room / 8).max(1));
         }
+    }
+
+    /// How much of a piece to keep for about `room` tokens: at least a character that says something.
+    fn cut(&self, span: ByteSpan, room: usize) -> usize {
+        if self.measure.outline.markup().is_some() {
+            return self.measure.cut_at(span, room) - span.start();
+        }
+        let text = self.measure.text(span);
+        let fit = self.measure.counter.fit(text, room);
+        let white = text.len() - text.trim_start().len();
+        let least = white + text.trim_start().chars().next().map_or(0, char::len_utf8);
+        cut_point(text, fit.max(least)).max(least)
     }
 
     /// The draft of what is open, with the sizes of its evidence and of its index text.
@@ -144,12 +153,12 @@ impl Packer<'_> {
         });
         let index_text = self.index_text(span, heading.map(|piece| piece.span), open);
         let tokens = self.measure.counter.count(&index_text);
-        let text = self.measure.text(span);
-        let suffix = index_text.ends_with(text);
+        let text = self.measure.words(span);
+        let suffix = index_text.ends_with(&*text);
         let shown = if suffix {
             tokens
         } else {
-            self.measure.counter.count(text)
+            self.measure.counter.count(&text)
         };
         let draft = Draft {
             span,
@@ -177,11 +186,14 @@ impl Packer<'_> {
             ..
         }) = open.repeated
         {
-            out.push_str(self.measure.text(words).trim_end());
+            out.push_str(self.measure.words(words).trim_end());
             out.push('\n');
         }
         let span = match heading {
             None => span,
+            Some(heading) if self.measure.outline.markup().is_some() => {
+                ByteSpan::from_range(heading.end()..span.end().max(heading.end()))
+            }
             Some(heading) => {
                 let after = self
                     .measure
@@ -190,7 +202,9 @@ impl Packer<'_> {
                 ByteSpan::from_range(heading.end() + blank..span.end())
             }
         };
-        if self.measure.hide_comments {
+        if self.measure.outline.markup().is_some() {
+            out.push_str(&self.measure.words(span));
+        } else if self.measure.hide_comments {
             visible(self.measure.outline.comments(), span)
                 .for_each(|part| out.push_str(self.measure.text(part)));
         } else {

@@ -6,6 +6,8 @@ mod counters;
 mod documents;
 mod faults;
 mod generated;
+mod html_cases;
+mod html_properties;
 mod invariants;
 mod limits;
 mod line_ends;

@@ -25,7 +25,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
         .open(&args.database, Access::ReadOnly, terminal)?;
     let threshold = match &args.threshold {
         Some(given) => threshold(given, &index)?,
-        None => default(&args.embedder, &index, terminal)?,
+        None => default_threshold(&args.embedder, &index, terminal)?,
     };
     let response = index.answer(&principal, &args.question, &threshold)?;
     note_grants(&principal, terminal);
@@ -75,7 +75,7 @@ struct Explained<'a> {
 }
 
 /// A number, or the file that `calibrate` wrote.
-fn threshold(given: &str, index: &LiveRagIndex) -> Result<Threshold> {
+pub(super) fn threshold(given: &str, index: &LiveRagIndex) -> Result<Threshold> {
     if let Ok(value) = given.parse::<f64>() {
         return Ok(Threshold::by_hand(value, index.provider())?);
     }
@@ -86,7 +86,7 @@ fn threshold(given: &str, index: &LiveRagIndex) -> Result<Threshold> {
         .with_context(|| format!("{given} holds no threshold; `cornu calibrate` writes one"))
 }
 
-fn default(
+pub(super) fn default_threshold(
     embedder: &EmbedderArgs,
     index: &LiveRagIndex,
     terminal: &Terminal,
@@ -123,7 +123,7 @@ fn text(answer: &Answer) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     for (at, statement) in answer.statements.iter().enumerate() {
-        let _ = writeln!(out, "{} [{}]", statement.citation.quote, at + 1);
+        let _ = writeln!(out, "{} [{}]", statement.citation.shown(), at + 1);
     }
     out.push('\n');
     for (at, statement) in answer.statements.iter().enumerate() {

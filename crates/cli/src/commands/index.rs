@@ -1,8 +1,9 @@
 //! `cornu index`.
 
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use cornu::store::Access;
 use cornu::{DocId, Document, IngestReport, LiveRagIndex};
 use serde::Serialize;
@@ -11,63 +12,187 @@ use crate::args::IndexArgs;
 use crate::files::{Failed, Files};
 use crate::grants::Grants;
 use crate::output::{self, Outcome, Terminal};
+use crate::watch::{Change, Changes, Stop};
 
 /// As many documents, or bytes of them, are in memory at a time: what the library commits at once.
 const BATCH_DOCUMENTS: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
+/// After a change that could not be written.
+const RETRY: Duration = Duration::from_secs(1);
+
 pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
+    ensure!(
+        args.prune || !args.dry_run,
+        "--dry-run says what --prune would do; give both"
+    );
     let grants = Grants::new(&args.acl, args.acl_map.as_deref())?;
     let files = Files::find(&args.paths, args.root.as_deref())?;
     for prefix in grants.unused(files.found.keys()) {
         terminal.note(&format!("no document has the prefix {prefix:?} of the map"));
     }
+    if args.dry_run {
+        return dry_run(args, &files, terminal);
+    }
+    if args.watch {
+        return watch(args, files, &grants, terminal);
+    }
     let index = args
         .embedder
         .open(&args.database, Access::ReadWrite, terminal)?;
-    let summary = write(&index, files, &grants, terminal)?;
+    let pass = Pass {
+        index: &index,
+        grants: &grants,
+        stop: None,
+        terminal,
+    };
+    let summary = pass.write(files, args.prune)?;
     // Now, rather than at the first question.
     index.store().prepare()?;
     summary.show(args, terminal)
 }
 
-fn write(
-    index: &LiveRagIndex,
-    mut files: Files,
-    grants: &Grants,
-    terminal: &Terminal,
-) -> Result<Summary> {
-    let total = files.found.len();
-    let mut summary = Summary {
-        links_not_followed: files.links,
-        failed: std::mem::take(&mut files.failed),
-        ..Summary::default()
+/// Indexes until the user ends it.
+fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -> Result<Outcome> {
+    let index = args
+        .embedder
+        .open(&args.database, Access::ReadWrite, terminal)?;
+    let mut changes = Changes::new(&args.database.path)?;
+    let (root, watched) = (files.root.clone(), files.looked_at.clone());
+    ensure!(!watched.is_empty(), "there is nothing to watch");
+    // Before the first pass, so that no change falls between the two.
+    for path in &watched {
+        changes.watch(path)?;
+    }
+    let pass = Pass {
+        index: &index,
+        grants,
+        stop: Some(changes.stop()),
+        terminal,
     };
-    let mut batch: Vec<Document> = Vec::new();
-    let mut bytes = 0;
-    let found = std::mem::take(&mut files.found);
-    for (done, (id, path)) in found.into_iter().enumerate() {
-        match read(&files, &id, &path, grants) {
-            Ok(document) => {
-                bytes += document.source().len();
-                batch.push(document);
+    let first = pass.write(files, args.prune)?;
+    index.store().prepare()?;
+    first.show(args, terminal)?;
+    terminal.note("watching for changes; Ctrl-C ends it");
+    loop {
+        let (paths, files) = match changes.next() {
+            Change::Stop => return Ok(Outcome::Done),
+            Change::All => match Files::find(&args.paths, args.root.as_deref()) {
+                Ok(files) => (args.paths.iter().cloned().collect(), files),
+                Err(error) => {
+                    terminal.error(&output::chain(&error));
+                    continue;
+                }
+            },
+            Change::Paths(paths) => {
+                let files = Files::changed(&root, &watched, paths.iter().cloned());
+                (paths, files)
             }
-            Err(error) => summary.fail(id.as_str(), &output::chain(&error)),
-        }
-        if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
-            summary.add(index.ingest_all(&batch, |_| {})?);
-            batch.clear();
-            bytes = 0;
-            terminal.progress(&format!("{} of {total} documents", done + 1));
+        };
+        let written = pass.write(files, true).and_then(|summary| {
+            if summary.changed() {
+                index.store().prepare()?;
+                summary.show(args, terminal)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = written {
+            // Such as a database that another program holds too long: the next try may be better.
+            terminal.error(&output::chain(&error));
+            std::thread::sleep(RETRY);
+            changes.retry(paths);
         }
     }
-    summary.add(index.ingest_all(&batch, |_| {})?);
-    terminal.progress("");
-    summary.failed.sort_by(|a, b| a.file.cmp(&b.file));
-    summary
-        .truncated
-        .sort_by(|a, b| a.document.cmp(&b.document));
-    Ok(summary)
+}
+
+/// One run over files.
+struct Pass<'a> {
+    index: &'a LiveRagIndex,
+    grants: &'a Grants,
+    stop: Option<Stop>,
+    terminal: &'a Terminal,
+}
+
+impl Pass<'_> {
+    fn write(&self, mut files: Files, prune: bool) -> Result<Summary> {
+        let total = files.found.len();
+        let mut summary = Summary {
+            links_not_followed: files.links,
+            failed: std::mem::take(&mut files.failed),
+            ..Summary::default()
+        };
+        let mut batch: Vec<Document> = Vec::new();
+        let mut bytes = 0;
+        for (done, (id, path)) in files.found.iter().enumerate() {
+            match read(&files, id, path, self.grants) {
+                Ok(document) => {
+                    bytes += document.source().len();
+                    batch.push(document);
+                }
+                Err(error) => summary.fail(id.as_str(), &output::chain(&error)),
+            }
+            if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+                summary.add(self.index.ingest_from(&files.root, &batch, |_| {})?);
+                batch.clear();
+                bytes = 0;
+                self.terminal
+                    .progress(&format!("{} of {total} documents", done + 1));
+                if self.stop.as_ref().is_some_and(Stop::is_asked) {
+                    break;
+                }
+            }
+        }
+        summary.add(self.index.ingest_from(&files.root, &batch, |_| {})?);
+        self.terminal.progress("");
+        if prune {
+            let present = |doc: &DocId| files.found.contains_key(doc);
+            match self.index.prune(&files.root, &files.looked_at, present) {
+                Ok(removed) => summary.removed = removed,
+                // Written is written; what became of the rest is told below.
+                Err(error) => summary.fail("--prune", &output::chain(&error.into())),
+            }
+        }
+        summary.failed.sort_by(|a, b| a.file.cmp(&b.file));
+        summary
+            .truncated
+            .sort_by(|a, b| a.document.cmp(&b.document));
+        Ok(summary)
+    }
+}
+
+/// What `--prune` would remove. It reads the index, and writes nothing.
+fn dry_run(args: &IndexArgs, files: &Files, terminal: &Terminal) -> Result<Outcome> {
+    let index = args
+        .embedder
+        .open(&args.database, Access::ReadOnly, terminal)?;
+    let present = |doc: &DocId| files.found.contains_key(doc);
+    let report = DryRun {
+        would_remove: index.vanished(&files.root, &files.looked_at, present)?,
+        failed: &files.failed,
+    };
+    for failed in report.failed {
+        terminal.error(&format!("{}: {}", failed.file, failed.error));
+    }
+    if args.format.json {
+        output::print_json(&report)?;
+    } else {
+        let lines = report.would_remove.iter();
+        let mut out: String = lines.map(|doc| format!("would remove {doc}\n")).collect();
+        if report.would_remove.is_empty() {
+            out.push_str("nothing would be removed");
+        }
+        output::print_text(&out)?;
+    }
+    Ok(match report.failed.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Partly,
+    })
+}
+
+#[derive(Serialize)]
+struct DryRun<'a> {
+    would_remove: Vec<DocId>,
+    failed: &'a [Failed],
 }
 
 fn read(files: &Files, id: &DocId, path: &Path, grants: &Grants) -> Result<Document> {
@@ -84,6 +209,7 @@ struct Summary {
     replaced: usize,
     unchanged: usize,
     chunks: usize,
+    removed: Vec<DocId>,
     links_not_followed: usize,
     truncated: Vec<Truncated>,
     failed: Vec<Failed>,
@@ -111,6 +237,11 @@ impl Summary {
         for (file, error) in report.failed {
             self.fail(&file, &output::chain(&error.into()));
         }
+    }
+
+    /// Whether there is anything to tell.
+    fn changed(&self) -> bool {
+        self.inserted + self.replaced + self.removed.len() + self.failed.len() > 0
     }
 
     fn fail(&mut self, file: &str, error: &str) {
@@ -145,8 +276,10 @@ impl Summary {
         if args.format.json {
             output::print_json(self)?;
         } else {
+            let removed = self.removed.iter();
+            let removed: String = removed.map(|doc| format!("removed {doc}\n")).collect();
             output::print_text(&format!(
-                "{} ({} new, {} changed, {} as before), {}, {} failed",
+                "{removed}{} ({} new, {} changed, {} as before), {}, {} failed",
                 counted(written, "document"),
                 self.inserted,
                 self.replaced,
@@ -157,8 +290,8 @@ impl Summary {
         }
         Ok(if !self.failed.is_empty() {
             Outcome::Partly
-        } else if written == 0 {
-            terminal.note("no file ends in .md, .markdown or .txt");
+        } else if written == 0 && self.removed.is_empty() {
+            terminal.note("no file ends in .md, .markdown, .txt, .html or .htm");
             Outcome::Nothing
         } else {
             Outcome::Done

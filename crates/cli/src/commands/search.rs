@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use cornu::Hit;
+use cornu::chunk::html;
 use cornu::store::Access;
 
 use super::{note_grants, short};
@@ -46,7 +47,7 @@ fn text(hits: &[Hit]) -> String {
             "{gap}{rank}. {} ({:.4}, chunk {id})",
             hit.citation, hit.score
         );
-        for line in hit.chunk.text.trim_end().lines() {
+        for line in html::shown(&hit.chunk, &hit.chunk.text).trim_end().lines() {
             let _ = writeln!(out, "   {line}");
         }
     }

@@ -193,3 +193,56 @@ fn a_database_that_cannot_be_written_is_named() {
         .expect(2);
     assert!(run.err.contains("text.db"), "{}", run.err);
 }
+
+/// As many files as a large project's documentation has, and what else lies in such folders.
+#[cfg(unix)]
+#[test]
+fn ten_thousand_files_loops_and_what_cannot_be_read() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::empty();
+    for at in 0..10_000 {
+        let (part, chapter) = (at / 1_000, at / 100 % 10);
+        let text = format!("Part {at} is in bin {}.\n", at % 97);
+        folder.write(&format!("all/{part}/{chapter}/{at}.md"), text);
+    }
+    symlink("../..", folder.path().join("all/3/up")).unwrap();
+    symlink("loop", folder.path().join("all/loop")).unwrap();
+    folder.write("all/bad.md", [0xff]);
+    folder.write("all/closed/secret.md", "Nobody reads this.\n");
+    let closed = folder.path().join("all/closed");
+    let mode = |mode| {
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o000);
+    let readable = std::fs::read_dir(&closed).is_ok();
+    if readable {
+        eprintln!(
+            "SKIPPED the closed folder: this user reads folders that nobody may read (root?)"
+        );
+    }
+    let arguments = "index all --db a.db --acl public --prune --json";
+    let first = folder.run(arguments);
+    let second = folder.run(arguments);
+    mode(0o755);
+    let report = first.expect(1).json();
+    let open = u64::from(readable);
+    assert_eq!(report["inserted"], 10_000 + open);
+    assert_eq!(report["links_not_followed"], 2);
+    let failed = report["failed"].as_array().unwrap();
+    assert_eq!(failed.len() as u64, 2 - open);
+    assert_eq!(failed[0]["file"], "all/bad.md");
+    let report = second.expect(1).json();
+    assert_eq!(report["unchanged"], 10_000 + open);
+    assert_eq!(
+        (&report["inserted"], &report["removed"]),
+        (&json!(0), &json!([]))
+    );
+    let run = folder
+        .asks(
+            "search",
+            "part 7777",
+            "--db a.db --public --route sparse -k 1",
+        )
+        .expect(0);
+    assert!(run.out.starts_with("1. all/7/7/7777.md"), "{}", run.out);
+}

@@ -1,10 +1,22 @@
 //! The built program, from outside: arguments in; bytes and an exit code out.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
 
 mod asking;
 #[cfg(feature = "torch")]
 mod bert;
+mod config;
+mod eval;
 mod indexing;
+mod memory;
 mod owner;
+mod pages;
 mod program;
+mod prune;
 mod shell;
+mod watch;

@@ -50,7 +50,14 @@ fn the_help_tells_the_exit_codes_and_whose_commands_are_whose() {
     for code in ["0  done", "1  done, but", "2  wrong usage", "3  refused"] {
         assert!(help.contains(code), "{help}");
     }
-    for command in ["calibrate", "remove", "doctor", "stats", "rebuild-index"] {
+    for command in [
+        "calibrate",
+        "eval",
+        "remove",
+        "doctor",
+        "stats",
+        "rebuild-index",
+    ] {
         let help = folder.run(&format!("{command} --help")).expect(0).out;
         assert!(help.starts_with("For the owner"), "{help}");
     }

@@ -463,7 +463,7 @@ fn the_trace_tells_why_each_chunk_is_in_or_out() {
 }
 
 /// The hash provider under another name, which counts, and refuses a word.
-struct Counting {
+pub(crate) struct Counting {
     inner: HashEmbeddingProvider,
     fingerprint: Fingerprint,
     texts: std::sync::atomic::AtomicUsize,
@@ -480,7 +480,7 @@ impl Default for Counting {
 }
 
 impl Counting {
-    fn texts(&self) -> usize {
+    pub(crate) fn texts(&self) -> usize {
         self.texts.load(std::sync::atomic::Ordering::SeqCst)
     }
 }

@@ -12,6 +12,7 @@ mod cases;
 mod conformance;
 mod files;
 mod killed;
+mod owner;
 mod routes;
 mod sample;
 mod seeds;

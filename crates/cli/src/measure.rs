@@ -1,0 +1,350 @@
+//! What `eval` measures: each route's results, scored by `cornu-eval`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
+use cornu::chunk::html;
+use cornu::eval::beir::Query;
+use cornu::eval::metrics::{Gain, Metric, Qrels, Run, evaluate};
+use cornu::eval::questions::{Alternative, Question, Ranks};
+use cornu::eval::significance::{Bootstrap, Randomization, Scale, holm};
+use cornu::{Hit, LiveRagIndex, Principal, Rate, Threshold};
+use serde::Serialize;
+
+use crate::args::Route;
+
+/// How many chunks each route is asked for.
+pub(crate) const DEPTH: usize = 100;
+
+/// A set of questions, each with what counts as found.
+pub(crate) struct Set {
+    pub(crate) name: String,
+    pub(crate) tasks: Vec<Task>,
+}
+
+/// One question.
+pub(crate) struct Task {
+    id: String,
+    text: String,
+    wanted: Wanted,
+}
+
+enum Wanted {
+    /// Pieces of evidence: phrases in the text of chunks.
+    Evidence(Vec<Vec<Alternative>>),
+    /// Documents, with their grades.
+    Documents(Vec<(String, u8)>),
+}
+
+impl Set {
+    pub(crate) fn of_questions(name: String, questions: Vec<Question>) -> Self {
+        let task = |question: Question| Task {
+            id: question.id,
+            text: question.question,
+            wanted: Wanted::Evidence(question.evidence),
+        };
+        Self {
+            name,
+            tasks: questions.into_iter().map(task).collect(),
+        }
+    }
+
+    /// Queries that were judged; one without a relevant document has no answer. Judgments name
+    /// documents as citations do, or without their endings.
+    pub(crate) fn of_beir(name: String, queries: Vec<Query>, qrels: &Qrels, known: &Names) -> Self {
+        let tasks = queries.into_iter().filter_map(|query| {
+            let judged = qrels.get(&query.id)?;
+            let grades = judged.iter().filter(|(_, grade)| *grade > 0);
+            let wanted = grades.map(|(doc, grade)| (known.of(doc), grade)).collect();
+            Some(Task {
+                id: query.id,
+                text: query.text,
+                wanted: Wanted::Documents(wanted),
+            })
+        });
+        Self {
+            name,
+            tasks: tasks.collect(),
+        }
+    }
+
+    /// The documents that any question wants.
+    pub(crate) fn documents(&self) -> BTreeSet<&str> {
+        let wanted = self.tasks.iter().flat_map(|task| match &task.wanted {
+            Wanted::Evidence(pieces) => {
+                let docs = pieces.iter().flatten();
+                docs.map(|it| it.doc.as_str()).collect::<Vec<_>>()
+            }
+            Wanted::Documents(docs) => docs.iter().map(|(doc, _)| doc.as_str()).collect(),
+        });
+        wanted.collect()
+    }
+}
+
+impl Task {
+    fn is_answerable(&self) -> bool {
+        match &self.wanted {
+            Wanted::Evidence(pieces) => !pieces.is_empty(),
+            Wanted::Documents(docs) => !docs.is_empty(),
+        }
+    }
+
+    /// The document that stands for this one: the alternatives of a piece count as one.
+    fn stands_for<'a>(&'a self, doc: &'a str) -> &'a str {
+        let Wanted::Evidence(pieces) = &self.wanted else {
+            return doc;
+        };
+        let piece = pieces
+            .iter()
+            .find(|piece| piece.iter().any(|it| it.doc == doc));
+        let first = piece.and_then(|piece| piece.first());
+        first.map_or(doc, |first| first.doc.as_str())
+    }
+
+    fn grades(&self) -> Vec<(String, u8)> {
+        match &self.wanted {
+            Wanted::Documents(docs) => docs.clone(),
+            Wanted::Evidence(pieces) => {
+                let firsts = pieces.iter().filter_map(|piece| piece.first());
+                firsts
+                    .map(|it| (self.stands_for(&it.doc).to_owned(), 1))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// The documents that the asker sees, by their names and by their names without endings.
+#[derive(Default)]
+pub(crate) struct Names(BTreeMap<String, String>);
+
+impl Names {
+    pub(crate) fn new(docs: &[cornu::DocId]) -> Self {
+        let mut names = BTreeMap::new();
+        for doc in docs {
+            if let Some((stem, _)) = doc.as_str().rsplit_once('.') {
+                names.insert(stem.to_owned(), doc.to_string());
+            }
+        }
+        for doc in docs {
+            names.insert(doc.to_string(), doc.to_string());
+        }
+        Self(names)
+    }
+
+    fn of(&self, name: &str) -> String {
+        self.0.get(name).cloned().unwrap_or_else(|| name.to_owned())
+    }
+
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+/// Each metric's values, one a question that has an answer, in the order of the questions.
+pub(crate) type Values = BTreeMap<Metric, Vec<f64>>;
+
+/// Asks all questions with an answer by one route.
+pub(crate) fn by_route(
+    index: &LiveRagIndex,
+    principal: &Principal,
+    set: &Set,
+    route: Route,
+    ks: &[usize],
+    mut progress: impl FnMut(usize),
+) -> Result<Values> {
+    let mut values = Values::new();
+    let (mut qrels, mut run) = (Qrels::new(), Run::new());
+    for (done, task) in set.tasks.iter().enumerate() {
+        if !task.is_answerable() {
+            continue;
+        }
+        let found = match route {
+            Route::Dense => index.search_dense(principal, &task.text, DEPTH),
+            Route::Sparse => index.search_sparse(principal, &task.text, DEPTH),
+            Route::Hybrid => index.search_hybrid(principal, &task.text, DEPTH),
+        };
+        let hits = found.with_context(|| format!("question {}", task.id))?.hits;
+        if let Wanted::Evidence(pieces) = &task.wanted {
+            for (metric, value) in of_evidence(pieces, &hits, ks) {
+                values.entry(metric).or_default().push(value);
+            }
+        }
+        for (doc, grade) in task.grades() {
+            qrels.insert(task.id.clone(), doc, grade);
+        }
+        run.insert(task.id.clone(), documents(task, &hits))?;
+        progress(done + 1);
+    }
+    let ndcg = Metric::Ndcg(Some(10), Gain::Linear);
+    let of_documents: Vec<Metric> = ks.iter().map(|&k| Metric::Recall(k)).collect();
+    let metrics = [&of_documents[..], &[ndcg, Metric::Mrr(None)]].concat();
+    let evaluation = evaluate(&qrels, &run, &metrics);
+    let evidence = !values.is_empty();
+    for metric in metrics {
+        // Where there is evidence, recall and rank are those of the evidence.
+        if !evidence || metric == ndcg {
+            let scored = evaluation.values(metric).unwrap_or_default();
+            values.insert(metric, scored);
+        }
+    }
+    Ok(values)
+}
+
+/// Recall of the pieces, and the rank of the first one. What a page shows is its text.
+fn of_evidence(pieces: &[Vec<Alternative>], hits: &[Hit], ks: &[usize]) -> Vec<(Metric, f64)> {
+    let shown: Vec<_> = hits
+        .iter()
+        .map(|hit| {
+            (
+                hit.chunk.doc.as_str(),
+                html::shown(&hit.chunk, &hit.chunk.text),
+            )
+        })
+        .collect();
+    let retrieved: Vec<(&str, &str)> = shown.iter().map(|(doc, text)| (*doc, &**text)).collect();
+    let ranks = Ranks::find(pieces, &retrieved);
+    let recalls = ks.iter().map(|&k| (Metric::Recall(k), ranks.recall(k)));
+    recalls
+        .chain([(Metric::Mrr(None), ranks.reciprocal_rank())])
+        .filter_map(|(metric, value)| Some((metric, value?)))
+        .collect()
+}
+
+/// The documents of the hits, each at its best place.
+fn documents(task: &Task, hits: &[Hit]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let docs = hits
+        .iter()
+        .map(|hit| task.stands_for(hit.chunk.doc.as_str()));
+    docs.filter(|doc| seen.insert(*doc))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A mean with its 95 % interval.
+#[derive(Debug, Serialize)]
+pub(crate) struct Mean {
+    pub(crate) metric: String,
+    pub(crate) mean: f64,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+    pub(crate) n: usize,
+}
+
+pub(crate) fn means(values: &Values) -> Result<Vec<Mean>> {
+    let bootstrap = Bootstrap {
+        scale: Scale::Rate,
+        ..Bootstrap::default()
+    };
+    let mean = |(metric, values): (&Metric, &Vec<f64>)| {
+        let interval = bootstrap.mean(values)?;
+        Ok(Mean {
+            metric: metric.to_string(),
+            mean: interval.mean,
+            low: interval.bounds.map(|(low, _)| low),
+            high: interval.bounds.map(|(_, high)| high),
+            n: interval.n,
+        })
+    };
+    values.iter().map(mean).collect()
+}
+
+/// A paired comparison of two routes by one metric.
+#[derive(Debug, Serialize)]
+pub(crate) struct Difference {
+    pub(crate) metric: String,
+    /// Mean of the first less mean of the second.
+    pub(crate) difference: f64,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+    /// Of the paired randomisation test, two-sided.
+    pub(crate) p: f64,
+    /// p after Holm's correction for all comparisons of the run.
+    pub(crate) p_holm: f64,
+    pub(crate) n: usize,
+    /// Questions on which the two differ.
+    pub(crate) differing: usize,
+}
+
+pub(crate) fn differences(a: &Values, b: &Values) -> Result<Vec<Difference>> {
+    let mut out = Vec::new();
+    for (metric, ours) in a {
+        let theirs = b.get(metric).context("two routes with other metrics")?;
+        let test = Randomization::default().test(ours, theirs)?;
+        let interval = Bootstrap::default().mean_difference(ours, theirs)?;
+        out.push(Difference {
+            metric: metric.to_string(),
+            difference: test.mean_difference,
+            low: interval.bounds.map(|(low, _)| low),
+            high: interval.bounds.map(|(_, high)| high),
+            p: test.p,
+            p_holm: test.p,
+            n: test.n,
+            differing: test.differing,
+        });
+    }
+    Ok(out)
+}
+
+/// Corrects the p-values of all comparisons of a run together.
+pub(crate) fn correct<'a>(all: impl Iterator<Item = &'a mut Difference>) -> Result<()> {
+    let all: Vec<&mut Difference> = all.collect();
+    let raw: Vec<f64> = all.iter().map(|it| it.p).collect();
+    for (difference, p) in all.into_iter().zip(holm(&raw)?) {
+        difference.p_holm = p;
+    }
+    Ok(())
+}
+
+/// How often `ask` answers what has no answer, and refuses what has one.
+#[derive(Debug, Serialize)]
+pub(crate) struct Refusals {
+    pub(crate) threshold: f64,
+    pub(crate) answerable: usize,
+    pub(crate) unanswerable: usize,
+    /// Of the questions without an answer; `None` where there are none.
+    pub(crate) false_answers: Option<Rate>,
+    /// Of the questions with one.
+    pub(crate) false_refusals: Option<Rate>,
+}
+
+pub(crate) fn refusals(
+    index: &LiveRagIndex,
+    principal: &Principal,
+    set: &Set,
+    threshold: &Threshold,
+) -> Result<Refusals> {
+    let (mut answerable, mut refused, mut unanswerable, mut answered) = (0, 0, 0, 0);
+    for task in &set.tasks {
+        let response = index.answer(principal, &task.text, threshold)?;
+        let answers = response.outcome.answer().is_some();
+        if task.is_answerable() {
+            answerable += 1;
+            refused += usize::from(!answers);
+        } else {
+            unanswerable += 1;
+            answered += usize::from(answers);
+        }
+    }
+    let rate = |count, of| (of > 0).then(|| Rate::observed(count, of));
+    Ok(Refusals {
+        threshold: threshold.value(),
+        answerable,
+        unanswerable,
+        false_answers: rate(answered, unanswerable),
+        false_refusals: rate(refused, answerable),
+    })
+}
+
+/// How many questions have an answer, and how many have none.
+pub(crate) fn counts(set: &Set) -> Result<(usize, usize)> {
+    let answerable = set.tasks.iter().filter(|task| task.is_answerable()).count();
+    ensure!(
+        answerable > 0,
+        "none of the {} questions has an answer, so there is nothing to find; is it the right \
+         --split, and do the judgments name these questions?",
+        set.tasks.len()
+    );
+    Ok((answerable, set.tasks.len() - answerable))
+}

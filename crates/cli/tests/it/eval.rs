@@ -1,0 +1,194 @@
+//! `cornu eval`: figures that can be checked by hand.
+
+use serde_json::{Value, json};
+
+use crate::program::Folder;
+
+/// Three short documents, one of them hidden from the public, and questions about them. Words are
+/// shared in such a way that BM25 finds what it should, and that the figures are known.
+fn asked() -> Folder {
+    let folder = Folder::empty();
+    folder.write("notes/a.md", "# Turbines\n\nTurbines turn at noon.\n");
+    folder.write("notes/b.md", "# Pumps\n\nPumps rest at midnight.\n");
+    folder.write("hr/c.md", "# Pay\n\nSalaries rise in spring.\n");
+    folder.run("index notes --db a.db --acl public").expect(0);
+    folder.run("index hr --db a.db --acl hr").expect(0);
+    let evidence = |doc: &str, phrase: &str| json!([[{"doc": doc, "phrase": phrase}]]);
+    let lines: Vec<String> = [
+        (
+            "q1",
+            "When do turbines turn?",
+            evidence("notes/a.md", "turn at noon"),
+        ),
+        (
+            "q2",
+            "When do pumps rest?",
+            evidence("notes/b.md", "rest at midnight"),
+        ),
+        (
+            "q3",
+            "When do salaries rise?",
+            evidence("hr/c.md", "rise in spring"),
+        ),
+        ("q4", "Which colour has the XK-77?", json!([])),
+    ]
+    .into_iter()
+    .map(|(id, question, evidence)| {
+        json!({"id": id, "type": "t", "split": "test", "lang": "en", "question": question,
+            "answer": null, "evidence": evidence, "near_miss": false})
+        .to_string()
+    })
+    .collect();
+    folder.write("questions.jsonl", lines.join("\n"));
+    folder
+}
+
+fn metric<'a>(report: &'a Value, route: &str, name: &str) -> &'a Value {
+    let routes = report["routes"].as_array().unwrap();
+    let found = routes.iter().find(|it| it["route"] == route).unwrap();
+    let metrics = found["metrics"].as_array().unwrap();
+    metrics.iter().find(|it| it["metric"] == name).unwrap()
+}
+
+#[test]
+fn questions_are_scored_by_their_evidence_as_the_asker() {
+    let folder = asked();
+    let eval = "eval --db a.db --questions questions.jsonl --routes sparse,hybrid --json";
+    let run = folder.run(&format!("{eval} --public --group hr")).expect(0);
+    let report = run.json();
+    assert_eq!(report["set"], "questions");
+    assert_eq!(
+        (&report["answerable"], &report["unanswerable"]),
+        (&json!(3), &json!(1))
+    );
+    for name in ["recall@1", "recall@5", "recall@10", "ndcg@10", "mrr"] {
+        let found = metric(&report, "sparse", name);
+        assert_eq!(
+            (&found["mean"], &found["n"]),
+            (&json!(1.0), &json!(3)),
+            "{name}"
+        );
+    }
+    // Three of three still allows much less (Clopper and Pearson).
+    let low = metric(&report, "sparse", "recall@1")["low"]
+        .as_f64()
+        .unwrap();
+    assert!((low - 0.025_f64.powf(1.0 / 3.0)).abs() < 1e-9, "{low}");
+    assert_eq!(report["refusals"]["false_answers"]["expected"], 0.0);
+    assert_eq!(report["comparisons"], json!([]));
+
+    // The public does not see one of the three.
+    let run = folder.run(&format!("{eval} --public")).expect(0);
+    assert!(run.err.contains("1 of the documents"), "{}", run.err);
+    let report = run.json();
+    let found = metric(&report, "sparse", "recall@5")["mean"]
+        .as_f64()
+        .unwrap();
+    assert!((found - 2.0 / 3.0).abs() < 1e-9);
+    let refused = &report["refusals"]["false_refusals"]["expected"];
+    assert!(
+        (refused.as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-9,
+        "{refused}"
+    );
+}
+
+#[test]
+fn two_routes_are_compared_question_by_question() {
+    let folder = asked();
+    let eval = "eval --db a.db --questions questions.jsonl --public --group hr -k 1,5 \
+                --compare dense,sparse --compare hybrid,sparse";
+    let report = folder.run(&format!("{eval} --json")).expect(0).json();
+    let comparisons = report["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 2);
+    assert_eq!(
+        (&comparisons[0]["first"], &comparisons[0]["second"]),
+        (&json!("dense"), &json!("sparse"))
+    );
+    let hybrid = &comparisons[1]["metrics"][0];
+    assert_eq!(
+        (&hybrid["metric"], &hybrid["n"]),
+        (&json!("recall@1"), &json!(3))
+    );
+    assert_eq!(
+        (&hybrid["difference"], &hybrid["p"]),
+        (&json!(0.0), &json!(1.0))
+    );
+    assert_eq!(hybrid["p_holm"], 1.0);
+
+    let out = folder.run(eval).expect(0).out;
+    assert!(
+        out.starts_with("questions: 3 questions with an answer, 1 without\n"),
+        "{out}"
+    );
+    assert!(
+        out.contains("hybrid less sparse\nrecall@1      +0.000"),
+        "{out}"
+    );
+    assert!(out.contains("false answers   0.0 %"), "{out}");
+
+    let pair = "eval --db a.db --questions questions.jsonl --public --compare";
+    folder.run(&format!("{pair} dense,dense")).expect(2);
+    folder.run(&format!("{pair} dense")).expect(2);
+    folder
+        .run(&format!("{pair} dense,hybrid --routes dense"))
+        .expect(2);
+}
+
+#[test]
+fn the_layout_of_beir_is_read_and_its_documents_are_found() {
+    let folder = asked();
+    folder.write(
+        "set/queries.jsonl",
+        "{\"_id\": \"1\", \"text\": \"When do turbines turn?\"}\n\
+         {\"_id\": \"2\", \"text\": \"pumps at midnight, turbines at noon\"}\n\
+         {\"_id\": \"3\", \"text\": \"nobody judged this\"}\n",
+    );
+    let judgments = "query-id\tcorpus-id\tscore\n1\tnotes/a.md\t1\n2\tnotes/b\t1\n2\tnotes/a\t2\n";
+    folder.write("set/qrels/test.tsv", judgments);
+    let eval = "eval --db a.db --beir set --public --routes sparse -k 1,5";
+    let report = folder.run(&format!("{eval} --json")).expect(0).json();
+    assert_eq!(
+        (&report["set"], &report["answerable"]),
+        (&json!("set"), &json!(2))
+    );
+    assert_eq!(metric(&report, "sparse", "recall@1")["mean"], 0.75);
+    assert_eq!(metric(&report, "sparse", "recall@5")["mean"], 1.0);
+    assert_eq!(metric(&report, "sparse", "mrr")["mean"], 1.0);
+    assert_eq!(report["refusals"]["false_answers"], Value::Null);
+
+    folder.write("other.tsv", judgments);
+    let same = folder
+        .run(&format!("{eval} --json --qrels other.tsv"))
+        .expect(0)
+        .json();
+    assert_eq!(same["routes"], report["routes"]);
+    let run = folder.run(&format!("{eval} --split train")).expect(2);
+    assert!(run.err.contains("qrels/train.tsv"), "{}", run.err);
+}
+
+#[test]
+fn what_cannot_be_measured_is_said() {
+    let folder = asked();
+    folder.run("eval --db a.db --public").expect(2);
+    let run = folder
+        .run("eval --db a.db --questions questions.jsonl")
+        .expect(2);
+    assert!(
+        run.err.contains("sees none of the documents"),
+        "{}",
+        run.err
+    );
+    folder
+        .run("eval --db a.db --public --questions questions.jsonl --beir .")
+        .expect(2);
+    let eval = "eval --db a.db --public --questions questions.jsonl";
+    let run = folder.run(&format!("{eval} --split dev")).expect(2);
+    assert!(run.err.contains("--split"), "{}", run.err);
+    folder.run(&format!("{eval} -k 101")).expect(2);
+    folder.run(&format!("{eval} -k 0")).expect(2);
+    folder.write("broken.jsonl", "{}\n");
+    let run = folder
+        .run("eval --db a.db --public --questions broken.jsonl")
+        .expect(2);
+    assert!(run.err.contains("broken.jsonl"), "{}", run.err);
+}

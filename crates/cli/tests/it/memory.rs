@@ -1,0 +1,106 @@
+//! How much memory a large folder takes.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::program::Folder;
+
+/// A generator of its own (xorshift), so that the folder is the same for ever.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % end
+    }
+}
+
+/// Markdown of about ten kilobytes: sections, paragraphs, words of a vocabulary of 20,000 of which
+/// some are frequent and most are rare.
+fn text(numbers: &mut Numbers) -> String {
+    let mut out = String::new();
+    while out.len() < 10_000 {
+        out.push_str(&format!("## Section {}\n\n", numbers.below(1_000)));
+        for _ in 0..3 + numbers.below(4) {
+            for at in 0..8 + numbers.below(12) {
+                let rank = numbers.below(20_000) * numbers.below(20_000) / 20_000;
+                let comma = if at % 7 == 6 { "," } else { "" };
+                out.push_str(&format!("word{rank}{comma} "));
+            }
+            out.push_str("ends here. ");
+        }
+        out.push_str("\n\n");
+    }
+    out
+}
+
+/// What indexing a folder of so many megabytes took.
+struct Peak {
+    /// Kilobytes resident, mapped files among them, which the system may drop at any time.
+    resident: u64,
+    /// Kilobytes that are the program's own.
+    own: u64,
+    /// Kilobytes of all vectors.
+    vectors: u64,
+    time: Duration,
+}
+
+fn index(megabytes: usize) -> Peak {
+    let folder = Folder::empty();
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    for at in 0..megabytes * 100 {
+        folder.write(&format!("all/{}/{at}.md", at / 100), text(&mut numbers));
+    }
+    let begun = Instant::now();
+    let mut child = folder
+        .command()
+        .args("index all --db a.db --acl public --quiet".split_whitespace())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let (mut resident, mut own) = (0, 0);
+    let time = loop {
+        // Gone as soon as the process has ended; the last look before that is the one that counts.
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let kilobytes = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        };
+        resident = resident.max(kilobytes("VmHWM:").unwrap_or(0));
+        own = own.max(kilobytes("RssAnon:").unwrap_or(0));
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            break begun.elapsed();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let stats = folder.run("stats --db a.db --json").expect(0).json();
+    let number = |key: &str| stats[key].as_u64().unwrap();
+    Peak {
+        resident,
+        own,
+        vectors: number("vectors") * number("dimension") * 4 / 1024,
+        time,
+    }
+}
+
+/// `cargo test --release -p cornu-cli --test it memory -- --ignored --nocapture`
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "writes 60 MB and indexes it; asks for a release build"]
+fn memory_grows_by_the_vectors_alone() {
+    let (small, large) = (index(10), index(50));
+    for (size, peak) in [(10, &small), (50, &large)] {
+        eprintln!(
+            "{size} MB in {:.1?}: resident {} kB, own {} kB, vectors {} kB",
+            peak.time, peak.resident, peak.own, peak.vectors
+        );
+    }
+    // They are held once, when their file is first written; texts and words do not stay.
+    let vectors = large.vectors - small.vectors;
+    assert!(large.own < small.own + vectors * 11 / 10 + 32 * 1024);
+}
