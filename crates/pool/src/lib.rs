@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`pool`] | [`ThreadSafeVecPool`], its [`Guard`]s and the [`Manager`] that opens connections |
 //! | [`metrics`] | [`Metrics`]: who holds, who waits |
+//! | [`waits`] | [`Waits`]: how long callers have waited |
 //! | [`error`] | [`PoolError`]: a deadline that passed, a connection that could not be opened |
 //! | [`cache`] | [`SemanticVectorCache`]: results by view, state, model and question |
 //!
@@ -38,6 +39,7 @@ pub mod error;
 mod lane;
 pub mod metrics;
 pub mod pool;
+pub mod waits;
 
 pub use cache::{
     CacheKey, CacheMetrics, CacheOptions, Clock, MonotonicClock, Scope, SemanticVectorCache,
@@ -46,6 +48,7 @@ pub use cache::{
 pub use error::{PoolError, SizeError};
 pub use metrics::{LaneMetrics, Metrics};
 pub use pool::{Guard, Manager, Role, Size, ThreadSafeVecPool};
+pub use waits::Waits;
 
 /// The crate's README, so that its example is compiled and run.
 #[cfg(doctest)]

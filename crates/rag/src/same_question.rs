@@ -260,6 +260,6 @@ fn asked(folded: &str, words: &[String]) -> BTreeSet<&'static str> {
     };
     let kinds = KINDS
         .iter()
-        .filter(|(_, words)| words.iter().any(|word| says(word)));
+        .filter(|(_, words)| words.iter().any(&says));
     kinds.map(|(kind, _)| *kind).collect()
 }

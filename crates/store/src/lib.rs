@@ -59,6 +59,8 @@ mod kernel;
 mod knn;
 mod lookup;
 pub mod maintain;
+#[cfg(feature = "naive")]
+pub mod naive;
 pub mod options;
 pub mod owner;
 mod read;

@@ -10,17 +10,17 @@ use cornu_pool::{Manager, PoolError, Role, Size, ThreadSafeVecPool};
 
 /// Numbers its connections from 1; fails, or recycles nothing, when told to.
 #[derive(Default)]
-struct Numbered {
+pub(crate) struct Numbered {
     opened: AtomicUsize,
-    closed: Arc<AtomicUsize>,
+    pub(crate) closed: Arc<AtomicUsize>,
     refuse: AtomicBool,
     cannot_recycle: AtomicBool,
 }
 
-struct Connection {
-    number: usize,
+pub(crate) struct Connection {
+    pub(crate) number: usize,
     dirty: bool,
-    closed: Arc<AtomicUsize>,
+    pub(crate) closed: Arc<AtomicUsize>,
 }
 
 impl Drop for Connection {
@@ -50,10 +50,10 @@ impl Manager for Numbered {
     }
 }
 
-const SOON: Duration = Duration::from_millis(20);
-const LONG: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_millis(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-fn pool(readers: usize) -> ThreadSafeVecPool<Numbered> {
+pub(crate) fn pool(readers: usize) -> ThreadSafeVecPool<Numbered> {
     ThreadSafeVecPool::new(
         "test.db",
         Numbered::default(),
