@@ -9,10 +9,12 @@
 //! | [`models`] | the models at hand, each with the sha256 of its weights |
 //! | [`dense`] | exact nearest neighbours of a query among rows of a matrix |
 //! | [`timing`] | interleaved timings |
+//! | [`load`] | many clients at once, closed and open loop |
 //! | [`tree`] | the hash of the tree that was measured |
 
 pub mod corpus;
 pub mod dense;
+pub mod load;
 pub mod models;
 pub mod run;
 pub mod table;

@@ -2,14 +2,16 @@
 
 mod chunking;
 mod embedding;
+mod pool;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
+pub use pool::Pool;
 
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 2] = [&Chunking, &Embedding];
+pub const TABLES: [&dyn Table; 3] = [&Chunking, &Embedding, &Pool];
 
 use cornu_eval::evidence::License;
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

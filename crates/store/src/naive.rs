@@ -31,13 +31,13 @@ impl Habit {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::OneConnection, Self::NoBusyTimeout, Self::LateWrite];
 
-    /// In words.
+    /// As tables name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::OneConnection => "one connection for all threads",
-            Self::NoBusyTimeout => "no busy timeout",
-            Self::LateWrite => "deferred BEGIN, then a write",
+            Self::OneConnection => "naive-one-connection",
+            Self::NoBusyTimeout => "naive-no-busy-timeout",
+            Self::LateWrite => "naive-deferred-begin",
         }
     }
 }

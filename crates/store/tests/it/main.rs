@@ -17,3 +17,4 @@ mod routes;
 mod sample;
 mod seeds;
 mod together;
+mod under_process;
