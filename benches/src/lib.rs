@@ -12,11 +12,18 @@
 //! | [`load`] | many clients at once, closed and open loop |
 //! | [`tree`] | the hash of the tree that was measured |
 
+pub mod cached;
 pub mod corpus;
 pub mod dense;
+pub mod external;
+pub mod fitted;
+pub mod live;
 pub mod load;
 pub mod models;
+pub mod paired;
+pub mod planted;
 pub mod run;
+pub mod strategies;
 pub mod table;
 pub mod tables;
 pub mod timing;

@@ -1,7 +1,8 @@
 //! The models at hand, each with where it came from and the sha256 of its weights.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use cornu_core::{EmbeddingProvider, TokenCounter};
@@ -9,13 +10,33 @@ use cornu_eval::evidence::Model;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::cached::Cached;
+
 /// The model that the chunking table embeds with: it knows Chinese, and a package carries it.
 pub const PINNED: &str = "multilingual-e5-small-q4";
 
 /// The folder `CORNU_MODELS`, which `cargo xtask` sets: one folder a model.
-#[derive(Debug)]
 pub struct Models {
     root: Option<PathBuf>,
+    shared: Mutex<BTreeMap<(String, Prefixes), Shared>>,
+}
+
+/// A model that several tables use, with what it has computed so far.
+#[derive(Clone)]
+pub struct Shared {
+    /// Texts to vectors, each computed once.
+    pub provider: Arc<dyn EmbeddingProvider>,
+    /// Its own tokens.
+    pub counter: Arc<dyn TokenCounter>,
+}
+
+/// Whether a model puts its own words before what it embeds (`query: `, `passage: `).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Prefixes {
+    /// As the model was trained.
+    Own,
+    /// Nothing: what an ablation takes away.
+    None,
 }
 
 /// A model that can be used.
@@ -45,7 +66,35 @@ impl Models {
     pub fn from_env() -> Self {
         Self {
             root: std::env::var_os("CORNU_MODELS").map(PathBuf::from),
+            shared: Mutex::default(),
         }
+    }
+
+    /// The model that a table cannot do without, opened once for all tables of a run; whatever it
+    /// has embedded is not computed again.
+    ///
+    /// # Errors
+    /// When it is not there, or broken.
+    pub fn shared(&self, name: &str, prefixes: Prefixes) -> Result<Shared> {
+        let mut known = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name.to_owned(), prefixes);
+        if let Some(shared) = known.get(&key) {
+            return Ok(shared.clone());
+        }
+        let opened = match self.folder(name) {
+            Ok(folder) => open(&folder, prefixes).with_context(|| name.to_owned())?,
+            Err(reason) => Access::Gated(reason),
+        };
+        let opened = match opened {
+            Access::Open(opened) => opened,
+            Access::Gated(reason) => anyhow::bail!("{name}: {reason}"),
+        };
+        let shared = Shared {
+            provider: Arc::new(Cached::new(opened.provider)),
+            counter: opened.counter,
+        };
+        known.insert(key, shared.clone());
+        Ok(shared)
     }
 
     fn folder(&self, name: &str) -> Result<PathBuf, String> {
@@ -69,19 +118,8 @@ impl Models {
     /// When it is there and broken. One that is not there is gated.
     pub fn open(&self, name: &str) -> Result<Access> {
         match self.folder(name) {
-            Ok(folder) => open(&folder).with_context(|| name.to_owned()),
+            Ok(folder) => open(&folder, Prefixes::Own).with_context(|| name.to_owned()),
             Err(reason) => Ok(Access::Gated(reason)),
-        }
-    }
-
-    /// Opens the model that a table cannot do without.
-    ///
-    /// # Errors
-    /// When it is not there, or broken.
-    pub fn require(&self, name: &str) -> Result<Opened> {
-        match self.open(name)? {
-            Access::Open(opened) => Ok(*opened),
-            Access::Gated(reason) => anyhow::bail!("{name}: {reason}"),
         }
     }
 
@@ -115,12 +153,21 @@ impl Models {
 }
 
 #[cfg(feature = "torch")]
-fn open(folder: &Path) -> Result<Access> {
+fn open(folder: &Path, prefixes: Prefixes) -> Result<Access> {
     use cornu_embed::bert::{BertEmbeddingProvider, BertOptions, HfTokenCounter};
     let name = folder
         .to_str()
         .context("the path of the models is not Unicode")?;
-    let provider = BertEmbeddingProvider::open(name, &BertOptions::default())?;
+    let prefix = match prefixes {
+        Prefixes::Own => None,
+        Prefixes::None => Some(String::new()),
+    };
+    let options = BertOptions {
+        query_prefix: prefix.clone(),
+        document_prefix: prefix,
+        ..BertOptions::default()
+    };
+    let provider = BertEmbeddingProvider::open(name, &options)?;
     let counter = Arc::new(HfTokenCounter::open(folder)?);
     Ok(Access::Open(Box::new(Opened {
         provider: Box::new(provider),
@@ -129,7 +176,7 @@ fn open(folder: &Path) -> Result<Access> {
 }
 
 #[cfg(not(feature = "torch"))]
-fn open(folder: &Path) -> Result<Access> {
+fn open(folder: &Path, _: Prefixes) -> Result<Access> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     Ok(Access::Gated(format!("{name} needs the feature `torch`")))
 }

@@ -8,7 +8,7 @@ use cornu_eval::report;
 
 use crate::corpus::BenchData;
 use crate::models::Models;
-use crate::table::{Bench, Part, RowStore, Table};
+use crate::table::{Bench, Part, RowStore, Table, render_sections};
 use crate::tables::TABLES;
 use crate::tree;
 
@@ -72,7 +72,7 @@ pub fn run(root: &Path, names: &[String], command: Command) -> Result<bool> {
                 let mut record = Record::measured(table.name(), session.environment.clone());
                 record.measured_tree.clone_from(&session.tree);
                 record.rows = rows;
-                show(&format!("{}\n", report::render(&[record], &table.spec())?));
+                show(&format!("{}\n", render_sections(table, &record)?));
             }
             Ok(true)
         }
@@ -268,7 +268,7 @@ fn page_path(root: &Path, table: &dyn Table) -> PathBuf {
 fn rendered(root: &Path, table: &dyn Table) -> Result<(String, String)> {
     let record = Record::read(&record_path(root, table))?;
     let provenance = report::provenance(&record);
-    let body = report::render(std::slice::from_ref(&record), &table.spec())?;
+    let body = render_sections(table, &record)?;
     let name = table.name();
     let page = format!(
         "# Table `{name}`\n\n{}\n\n{body}\n{provenance}\n\nRendered from \
@@ -276,7 +276,7 @@ fn rendered(root: &Path, table: &dyn Table) -> Result<(String, String)> {
          are lost. What the figures mean: [METHODS.md](../METHODS.md).\n",
         table.about()
     );
-    let brief = report::render(std::slice::from_ref(&record), &table.brief())?;
+    let brief = table.brief().render(&record)?;
     Ok((page, format!("\n{brief}\n{provenance}\n")))
 }
 

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use cornu_eval::evidence::{License, Model, Printed, Row};
-use cornu_eval::report::TableSpec;
+use anyhow::{Context, Result, ensure};
+use cornu_eval::evidence::{License, Model, Printed, Record, Row};
+use cornu_eval::report::{self, TableSpec};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::corpus::BenchData;
 use crate::models::Models;
@@ -20,13 +22,11 @@ pub trait Table: Sync {
     /// Paragraphs that stand above the figures: what is compared and how to read it.
     fn about(&self) -> &'static str;
 
-    /// The columns.
-    fn spec(&self) -> TableSpec;
+    /// The parts of the page, each with its columns: together they hold every row.
+    fn sections(&self) -> Vec<Section>;
 
-    /// The fewer columns that the READMEs show.
-    fn brief(&self) -> TableSpec {
-        self.spec()
-    }
+    /// What the READMEs show: fewer columns, or fewer rows.
+    fn brief(&self) -> Section;
 
     /// What the course chapter prints for the same rows.
     fn printed(&self) -> Vec<Printed>;
@@ -50,13 +50,104 @@ pub trait Table: Sync {
     fn known_failures(&self) -> Vec<String>;
 }
 
+/// A part of a table's page: rows of some data sets, with columns of their own.
+///
+/// ```
+/// use cornu_benches::table::Section;
+/// use cornu_eval::report::TableSpec;
+///
+/// let all = Section::whole(TableSpec::new([]));
+/// assert!(all.holds("any") && all.title.is_empty());
+/// let one = Section { datasets: &["claims"], title: "Claims", ..all };
+/// assert!(one.holds("claims") && !one.holds("any"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Its heading; none where it is empty.
+    pub title: &'static str,
+    /// How to read it.
+    pub about: &'static str,
+    /// Whose rows it has; those of all data sets where it names none.
+    pub datasets: &'static [&'static str],
+    /// Its columns.
+    pub spec: TableSpec,
+}
+
+impl Section {
+    /// All rows, without a heading.
+    #[must_use]
+    pub fn whole(spec: TableSpec) -> Self {
+        Self {
+            title: "",
+            about: "",
+            datasets: &[],
+            spec,
+        }
+    }
+
+    /// Whether the rows of a data set belong here.
+    #[must_use]
+    pub fn holds(&self, dataset: &str) -> bool {
+        self.datasets.is_empty() || self.datasets.contains(&dataset)
+    }
+
+    /// The rows of a record that belong here, rendered; empty where there are none.
+    ///
+    /// # Errors
+    /// A record that is not valid.
+    pub fn render(&self, record: &Record) -> Result<String> {
+        let mut own = record.clone();
+        own.rows.retain(|row| self.holds(&row.dataset));
+        if own.rows.is_empty() {
+            return Ok(String::new());
+        }
+        Ok(report::render(&[own], &self.spec)?)
+    }
+}
+
+/// The sections of a table, one below the other.
+///
+/// # Errors
+/// A record that is not valid, or a row that stands in no section or in several.
+pub fn render_sections(table: &dyn Table, record: &Record) -> Result<String> {
+    record.validate()?;
+    let sections = table.sections();
+    for row in &record.rows {
+        let places = sections
+            .iter()
+            .filter(|one| one.holds(&row.dataset))
+            .count();
+        ensure!(
+            places == 1,
+            "table {}: the rows of {} stand in {places} sections",
+            table.name(),
+            row.dataset
+        );
+    }
+    let mut parts = Vec::new();
+    for section in &sections {
+        let body = section.render(record)?;
+        if body.is_empty() {
+            continue;
+        }
+        if !section.title.is_empty() {
+            parts.push(format!("## {}\n", section.title));
+        }
+        if !section.about.is_empty() {
+            parts.push(format!("{}\n", section.about));
+        }
+        parts.push(body);
+    }
+    Ok(parts.join("\n"))
+}
+
 /// How much of a table is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// All of it.
     Full,
-    /// A fixed small part, at most 20 queries and 500 passages, quality only: what `--check`
-    /// measures again.
+    /// A fixed small part, quality only: what `--check` measures again. At most 20 questions and
+    /// 600 passages; what a figure of it was fitted on is asked besides.
     Quick,
 }
 
@@ -95,24 +186,65 @@ impl Bench<'_> {
         system: &str,
         measure: impl FnOnce() -> Result<Row>,
     ) -> Result<Row> {
-        if let Some(row) = self.rows.get(self.part, dataset, system) {
+        self.kept(dataset, system, measure)
+    }
+
+    /// The same for all rows of a data set, where they are measured together: systems that are
+    /// compared question by question.
+    ///
+    /// # Errors
+    /// As `measure`.
+    pub fn rows(
+        &self,
+        dataset: &str,
+        measure: impl FnOnce() -> Result<Vec<Row>>,
+    ) -> Result<Vec<Row>> {
+        self.kept(dataset, "all", measure)
+    }
+
+    fn kept<T: Rows>(
+        &self,
+        dataset: &str,
+        name: &str,
+        measure: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        if let Some(rows) = self.rows.get(self.part, dataset, name) {
             crate::run::say(&format!(
-                "  {dataset} / {system}: kept from an interrupted run"
+                "  {dataset} / {name}: kept from an interrupted run"
             ));
-            return Ok(row);
+            return Ok(rows);
         }
         let start = std::time::Instant::now();
-        let row = measure().with_context(|| format!("{dataset} / {system}"))?;
-        self.rows.put(self.part, dataset, system, &row)?;
-        let outcome = row.gate_reason.as_ref().map_or_else(
+        let rows = measure().with_context(|| format!("{dataset} / {name}"))?;
+        self.rows.put(self.part, dataset, name, &rows)?;
+        let outcome = rows.gate_reason().map_or_else(
             || format!("{:.1} s", start.elapsed().as_secs_f64()),
             |reason| format!("not measured: {reason}"),
         );
         crate::run::say(&format!(
-            "  {dataset} / {system} ({}): {outcome}",
+            "  {dataset} / {name} ({}): {outcome}",
             self.part.name()
         ));
-        Ok(row)
+        Ok(rows)
+    }
+}
+
+/// One row, or the rows of a data set.
+trait Rows: Serialize + DeserializeOwned {
+    /// Why nothing was measured, if nothing was.
+    fn gate_reason(&self) -> Option<&str>;
+}
+
+impl Rows for Row {
+    fn gate_reason(&self) -> Option<&str> {
+        self.gate_reason.as_deref()
+    }
+}
+
+impl Rows for Vec<Row> {
+    fn gate_reason(&self) -> Option<&str> {
+        let gated = self.iter().all(|row| row.gate_reason.is_some());
+        self.first().filter(|_| gated).and_then(Rows::gate_reason)
     }
 }
 
@@ -144,12 +276,12 @@ impl RowStore {
             .join(format!("{}--{dataset}--{system}.json", part.name()))
     }
 
-    fn get(&self, part: Part, dataset: &str, system: &str) -> Option<Row> {
+    fn get<T: DeserializeOwned>(&self, part: Part, dataset: &str, system: &str) -> Option<T> {
         let text = std::fs::read_to_string(self.path(part, dataset, system)).ok()?;
         serde_json::from_str(&text).ok()
     }
 
-    fn put(&self, part: Part, dataset: &str, system: &str, row: &Row) -> Result<()> {
+    fn put<T: Serialize>(&self, part: Part, dataset: &str, system: &str, row: &T) -> Result<()> {
         let path = self.path(part, dataset, system);
         let temporary = path.with_extension("tmp");
         let text = serde_json::to_string(row)?;
@@ -169,9 +301,10 @@ mod tests {
         let open = |tree, resume| RowStore::open(target.path(), tree, "t", resume).unwrap();
         let row = Row::gated("d", "s", "a reason");
         open("one", false).put(Part::Full, "d", "s", &row).unwrap();
-        assert_eq!(open("one", true).get(Part::Full, "d", "s"), Some(row));
-        assert_eq!(open("one", true).get(Part::Quick, "d", "s"), None);
-        assert_eq!(open("two", true).get(Part::Full, "d", "s"), None);
-        assert_eq!(open("one", false).get(Part::Full, "d", "s"), None);
+        let get = |store: RowStore, part| store.get::<Row>(part, "d", "s");
+        assert_eq!(get(open("one", true), Part::Full), Some(row));
+        assert_eq!(get(open("one", true), Part::Quick), None);
+        assert_eq!(get(open("two", true), Part::Full), None);
+        assert_eq!(get(open("one", false), Part::Full), None);
     }
 }

@@ -6,10 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use cornu_chunk::markdown::Outline;
 use cornu_chunk::metrics::{BoundaryBreaks, boundary_breaks, context_completeness, evidence_unit};
-use cornu_chunk::{
-    Chunker, FixedWindow, FixedWindowOptions, ParentChild, ParentChildOptions, SentencePacked,
-    SentencePackedOptions, expand,
-};
+use cornu_chunk::{Chunker, expand};
 use cornu_core::{Chunk, ChunkId, Document, Ranking, TokenCounter};
 use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
 use cornu_eval::questions::{Question, Ranks};
@@ -18,11 +15,12 @@ use cornu_eval::significance::Bootstrap;
 use ndarray::Array2;
 
 use crate::dense;
-use crate::models::{Opened, PINNED};
-use crate::table::{Bench, Part, Table};
+use crate::models::{PINNED, Prefixes, Shared};
+use crate::strategies::{FIXED, PARENT_CHILD, SENTENCE, strategy};
+use crate::table::{Bench, Part, Section, Table};
 use crate::timing;
 
-const SYSTEMS: [&str; 3] = ["fixed", "sentence", "parent-child"];
+const SYSTEMS: [&str; 3] = [FIXED, SENTENCE, PARENT_CHILD];
 /// Contexts that are shown for a question.
 const SHOWN: usize = 5;
 /// The budget at which strategies with contexts of different sizes are compared.
@@ -48,8 +46,8 @@ impl Table for Chunking {
          text there than elsewhere, so the last recall column holds the *text* equal instead."
     }
 
-    fn spec(&self) -> TableSpec {
-        TableSpec::new([
+    fn sections(&self) -> Vec<Section> {
+        vec![Section::whole(TableSpec::new([
             Column::new("chunks", "chunks", Format::Integer).with_printed(),
             Column::new("parents", "parents", Format::Integer).with_printed(),
             Column::new("mean tokens", "mean_tokens", Format::Fixed(1)).with_printed(),
@@ -78,11 +76,11 @@ impl Table for Chunking {
             Column::new("recall in 1,000 tokens", "recall@1000tok", Format::Fixed(3))
                 .with_interval(),
             Column::new("MB/s", "mb_per_s", Format::Fixed(1)).with_interval(),
-        ])
+        ]))]
     }
 
-    fn brief(&self) -> TableSpec {
-        TableSpec::new([
+    fn brief(&self) -> Section {
+        Section::whole(TableSpec::new([
             Column::new("chunks", "chunks", Format::Integer),
             Column::new("mean tokens", "mean_tokens", Format::Fixed(0)),
             Column::new(
@@ -100,7 +98,7 @@ impl Table for Chunking {
             .with_interval(),
             Column::new("recall in 1,000 tokens", "recall@1000tok", Format::Fixed(2))
                 .with_interval(),
-        ])
+        ]))
     }
 
     fn printed(&self) -> Vec<Printed> {
@@ -153,7 +151,7 @@ impl Table for Chunking {
     }
 
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
-        let model = bench.models.require(PINNED)?;
+        let model = bench.models.shared(PINNED, Prefixes::Own)?;
         let autograd = vec![bench.data.document("04-autograd.md")?];
         let mut sets = vec![(
             "autograd",
@@ -215,19 +213,6 @@ impl Table for Chunking {
     }
 }
 
-/// Each strategy as a user gets it, sizes in the embedder's own tokens.
-fn strategy(system: &str, counter: &Arc<dyn TokenCounter>) -> Result<Box<dyn Chunker>> {
-    let counter = counter.clone();
-    Ok(match system {
-        "fixed" => Box::new(FixedWindow::new(counter, FixedWindowOptions::default())),
-        "sentence" => Box::new(SentencePacked::new(
-            counter,
-            SentencePackedOptions::default(),
-        )),
-        _ => Box::new(ParentChild::new(counter, ParentChildOptions::default())?),
-    })
-}
-
 /// The answerable questions and their vectors.
 struct Queries<'a> {
     questions: Vec<&'a Question>,
@@ -235,7 +220,7 @@ struct Queries<'a> {
 }
 
 impl<'a> Queries<'a> {
-    fn embed(model: &Opened, questions: &'a [Question]) -> Result<Self> {
+    fn embed(model: &Shared, questions: &'a [Question]) -> Result<Self> {
         let questions: Vec<&Question> = questions.iter().filter(|q| q.is_answerable()).collect();
         let vectors = questions
             .iter()
@@ -305,7 +290,7 @@ fn quality(
     chunker: &dyn Chunker,
     documents: &[&Document],
     queries: &Queries<'_>,
-    model: &Opened,
+    model: &Shared,
 ) -> Result<Row> {
     let chunked = Chunked::new(chunker, documents)?;
     let ids: Vec<ChunkId> = chunked.indexed().map(|chunk| chunk.id).collect();

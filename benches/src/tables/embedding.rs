@@ -12,7 +12,7 @@ use cornu_eval::significance::Bootstrap;
 use crate::corpus::SynonymGroup;
 use crate::dense;
 use crate::models::Access;
-use crate::table::{Bench, Part, Table};
+use crate::table::{Bench, Part, Section, Table};
 use crate::timing;
 
 const HASH: &str = "hash";
@@ -45,15 +45,12 @@ impl Table for Embedding {
          common words does not suffice."
     }
 
-    fn spec(&self) -> TableSpec {
-        TableSpec::new([
-            Column::new("dimensions", "dimensions", Format::Integer).with_printed(),
-            Column::new("norm error", "norm_error", Format::Fixed(9)),
-            Column::new("synonym top-1", "synonym_top1", Format::Percent(1)).with_interval(),
-            Column::new("agreement", "synonym_agreement", Format::Percent(1)).with_interval(),
-            Column::new("texts/s", "texts_per_s", Format::Fixed(1)).with_interval(),
-            Column::new("ms a query", "query_ms", Format::Milliseconds(3)).with_interval(),
-        ])
+    fn sections(&self) -> Vec<Section> {
+        vec![Section::whole(columns())]
+    }
+
+    fn brief(&self) -> Section {
+        Section::whole(columns())
     }
 
     fn printed(&self) -> Vec<Printed> {
@@ -139,6 +136,17 @@ impl Table for Embedding {
                 .to_owned(),
         ]
     }
+}
+
+fn columns() -> TableSpec {
+    TableSpec::new([
+        Column::new("dimensions", "dimensions", Format::Integer).with_printed(),
+        Column::new("norm error", "norm_error", Format::Fixed(9)),
+        Column::new("synonym top-1", "synonym_top1", Format::Percent(1)).with_interval(),
+        Column::new("agreement", "synonym_agreement", Format::Percent(1)).with_interval(),
+        Column::new("texts/s", "texts_per_s", Format::Fixed(1)).with_interval(),
+        Column::new("ms a query", "query_ms", Format::Milliseconds(3)).with_interval(),
+    ])
 }
 
 /// All that run on this machine.

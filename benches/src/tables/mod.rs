@@ -2,16 +2,20 @@
 
 mod chunking;
 mod embedding;
+mod eval;
+mod fusion;
 mod pool;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
+pub use eval::Eval;
+pub use fusion::Fusion;
 pub use pool::Pool;
 
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 3] = [&Chunking, &Embedding, &Pool];
+pub const TABLES: [&dyn Table; 5] = [&Chunking, &Embedding, &Fusion, &Eval, &Pool];
 
 use cornu_eval::evidence::License;
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

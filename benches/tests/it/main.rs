@@ -7,6 +7,7 @@ use std::process::Command as Program;
 
 use cornu_benches::corpus::BenchData;
 use cornu_benches::run::{self, Command};
+use cornu_benches::table::render_sections;
 use cornu_benches::tables::TABLES;
 use cornu_benches::tree;
 use cornu_eval::evidence::{Environment, Measure, Record, Row, Versions};
@@ -16,7 +17,13 @@ const README: &str = "before\n<!-- table:chunking -->\n<!-- /table:chunking -->\
 fn record(name: &str, value: f64) -> Record {
     let mut record = Record::measured(name, Environment::detect(&Versions::default()));
     record.measured_tree = "0".repeat(64);
-    let mut row = Row::measured("autograd", "fixed");
+    let dataset = match name {
+        "chunking" => "autograd",
+        "embedding" => "synonyms-zh",
+        "fusion" => "ext-all",
+        _ => "questions-20",
+    };
+    let mut row = Row::measured(dataset, "fixed");
     row.metrics
         .insert("recall@5".to_owned(), Measure::exact(value, "fraction", 17));
     record.rows.push(row);
@@ -74,6 +81,67 @@ fn pages_are_what_the_records_render_to_and_nothing_else() {
         .write(&root.join("docs/evidence/chunking.json"))
         .unwrap();
     assert_eq!(run::rendering_differences(root, &TABLES).unwrap().len(), 3);
+}
+
+/// A page of several sections holds each row once, under the heading of its data set.
+#[test]
+fn a_row_stands_in_one_section() {
+    for table in TABLES {
+        let sections = table.sections();
+        for printed in table.printed() {
+            let places = printed.dataset.as_deref().map(|dataset| {
+                let holding = sections.iter().filter(|section| section.holds(dataset));
+                holding.count()
+            });
+            assert_eq!(places.unwrap_or(1), 1, "{}: {printed:?}", table.name());
+        }
+        if sections.len() == 1 {
+            continue;
+        }
+        let mut record = record(table.name(), 0.5);
+        record.rows.push(Row::gated("nowhere", "fixed", "a reason"));
+        let error = render_sections(table, &record).unwrap_err();
+        assert!(error.to_string().contains("nowhere"), "{error}");
+    }
+}
+
+/// The rows of made-up records, one for each data set of each section.
+#[test]
+fn pages_of_sections_stay() {
+    for table in TABLES
+        .into_iter()
+        .filter(|table| table.sections().len() > 1)
+    {
+        let mut record = record(table.name(), 0.5);
+        record.rows.clear();
+        for (at, dataset) in table
+            .sections()
+            .iter()
+            .flat_map(|section| section.datasets)
+            .enumerate()
+        {
+            let sections = table.sections();
+            let section = sections.iter().find(|section| section.holds(dataset));
+            let mut row = Row::measured(*dataset, "rrf");
+            for (place, column) in section.unwrap().spec.columns.iter().enumerate() {
+                let value = (at + 1) as f64 / 32.0 + place as f64 / 64.0;
+                let measure = Measure {
+                    lo: Some(value - 0.03),
+                    hi: Some(value + 0.03),
+                    ..Measure::exact(value, "score", 9)
+                };
+                row.metrics.insert(column.metric.clone(), measure);
+            }
+            record.rows.push(row);
+            record
+                .rows
+                .push(Row::gated(*dataset, "dense", "no weights"));
+        }
+        record.printed = table.printed();
+        let page = render_sections(table, &record).unwrap();
+        let brief = table.brief().render(&record).unwrap();
+        insta::assert_snapshot!(table.name(), format!("{page}\n---- brief ----\n{brief}"));
+    }
 }
 
 #[test]

@@ -35,7 +35,11 @@ impl DocId {
     /// # Errors
     /// [`IdError`] when it is empty, longer than [`MAX_DOC_ID_BYTES`] or holds a control character.
     pub fn new(name: &str) -> Result<Self, IdError> {
-        let name: String = name.nfc().collect();
+        // ASCII is in NFC; a view is read name by name, so this is worth asking.
+        let name: String = match name.is_ascii() {
+            true => name.to_owned(),
+            false => name.nfc().collect(),
+        };
         if name.is_empty() {
             return Err(IdError::Empty);
         }

@@ -16,8 +16,8 @@ pub(crate) type Outcome<C> = Result<Place<C>, Missed>;
 
 /// Why a call got no place.
 pub(crate) enum Missed {
-    /// Its time was over; what the lane looked like then.
-    Late(LaneMetrics),
+    /// Its time was over; who held and who waited then.
+    Late { in_use: usize, waiting: usize },
     /// The lane was closed.
     Closed,
 }
@@ -196,7 +196,10 @@ impl<C> Lane<C> {
         }
         state.waiters.retain(|waiter| waiter.ticket != ticket);
         state.metrics.timeouts += 1;
-        Err(Missed::Late(state.snapshot()))
+        Err(Missed::Late {
+            in_use: state.metrics.in_use,
+            waiting: state.waiters.len(),
+        })
     }
 }
 

@@ -180,12 +180,12 @@ impl<M: Manager> ThreadSafeVecPool<M> {
             let pool = self.name.clone();
             match missed {
                 Missed::Closed => PoolError::Closed { pool },
-                Missed::Late(lane) => PoolError::Timeout {
+                Missed::Late { in_use, waiting } => PoolError::Timeout {
                     pool,
                     role,
                     waited: start.elapsed(),
-                    in_use: lane.in_use,
-                    waiting: lane.waiting,
+                    in_use,
+                    waiting,
                 },
             }
         })?;

@@ -46,11 +46,11 @@ impl LiveRagIndex {
             .with("index.chunker", options.chunker.fingerprint())
             .with("index.tokenizer", options.tokenizer.fingerprint());
         let store = SqliteVecStore::open(path, &fingerprint, provider.dimension(), &options.store)?;
-        let postings = Postings::new(options.tokenizer.fingerprint())?;
         let kept = options
             .cache
             .as_ref()
             .map(|cache| Keeper::new(cache, fingerprint, &options));
+        let postings = Postings::new(&store)?;
         let index = Self {
             kept,
             store,

@@ -10,6 +10,7 @@
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`SameQuestion`] | which questions in other words may share a kept result |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
+//! | [`upkeep`] | for the owner: bring the artifacts up to date, rebuild, check |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
 //! The nouns of `cornu-core` are re-exported, and the crates below as modules.
@@ -69,6 +70,7 @@ mod prune;
 mod same_question;
 mod search;
 mod threshold;
+pub mod upkeep;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
 pub use calibrate::{Calibration, Labelled, Target};

@@ -1,43 +1,52 @@
 //! The sparse route's index: an artifact of the stored term counts, filled as views ask for it.
 
+mod file;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use cornu_core::{ChunkId, Fingerprint};
 use cornu_sparse::{Bm25Index, DocumentRows, Row, Searcher, SparseError};
-use cornu_store::{ChunkTerms, Snapshot};
+use cornu_store::{ArtifactFile, ChunkTerms, Snapshot, SqliteVecStore, StoreError};
 use cornu_text::Tokenizer;
 use parking_lot::{RwLock, RwLockWriteGuard};
 use roaring::RoaringBitmap;
 
 use crate::error::RagError;
 
-/// Documents that may lie in the index without any view asking for them, before they are dropped.
+pub(crate) use self::file::{check, prepare, rebuild};
+
+/// Documents that may lie in memory without any view asking for them, before they are dropped.
 const SLACK: u64 = 4096;
 
 /// Views that are remembered as held, at 32 bytes each.
 const VIEWS: usize = 4096;
 
-/// A chunk in one version of its document. A view sees one version only, so equal scores stand in
-/// the order of the chunks' ids and the ordinal, which depends on what else was ever written, never
-/// decides anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct TermRow {
-    pub(crate) chunk: ChunkId,
-    ordinal: u32,
-}
+/// A chunk in one version of its document: its id as eight big-endian numbers, and the version's
+/// ordinal. So the order is that of the chunks' ids, and the row is its own bytes in a file.
+///
+/// A view sees one version only, so equal scores stand in the order of the chunks' ids and the
+/// ordinal, which depends on what else was ever written, never decides anything.
+pub(crate) type TermRow = [u32; 9];
 
-/// Postings of the documents that somebody's view has held, under their ordinals. An ordinal names
-/// one version of one document for ever, so what is here never goes stale; what no view holds any
-/// more is dropped when it outweighs the rest. Statistics come from the view.
+/// Postings of the documents of the artifact's file, and of those that somebody's view has held
+/// since, under their ordinals. An ordinal names one version of one document for ever, so what is
+/// here never goes stale; what no view holds any more is dropped when it outweighs the rest, but
+/// for what lies in the file. Statistics come from the view.
 pub(crate) struct Postings {
     state: RwLock<State>,
+    file: ArtifactFile,
+    owner: [u8; 32],
     slack: u64,
 }
 
 struct State {
     index: Bm25Index<TermRow>,
+    /// Whether the file was looked for.
+    opened: bool,
     /// Documents whose terms are in the index.
     held: RoaringBitmap,
+    /// Those of them that lie in the file.
+    filed: RoaringBitmap,
     /// Those of them that a view of the present epoch holds.
     wanted: RoaringBitmap,
     /// Digests of views of the present epoch whose documents are all held.
@@ -45,43 +54,106 @@ struct State {
 }
 
 impl Postings {
-    pub(crate) fn new(tokenizer: &Fingerprint) -> Result<Self, SparseError> {
-        let state = State {
-            index: Bm25Index::build(tokenizer.clone(), [], 0)?,
-            held: RoaringBitmap::new(),
-            wanted: RoaringBitmap::new(),
-            ready: BTreeSet::new(),
-        };
+    pub(crate) fn new(store: &SqliteVecStore) -> Result<Self, SparseError> {
         Ok(Self {
-            state: RwLock::new(state),
+            state: RwLock::new(State::new(file::tokenizer(store))?),
+            file: file::of(store),
+            owner: store.owner(),
             slack: SLACK,
         })
     }
 
     /// Runs the work over an index that holds at least what the snapshot sees, and that is ready to
-    /// be searched with its view. O(log views) when the view was there before, otherwise O(its
-    /// documents + the terms that are not there yet). The work must not wait for a thread that reads
-    /// the snapshot.
+    /// be searched with its view. O(log views) when the view was there before; otherwise O(rows),
+    /// and the terms that are neither here nor in the file are read. The work must not wait for a
+    /// thread that reads the snapshot.
+    ///
+    /// A damaged file is not believed: the work is done again over an index from the facts.
     pub(crate) fn with<T>(
         &self,
         snapshot: &Snapshot<'_>,
-        work: impl FnOnce(&Searcher<'_, TermRow>) -> T,
+        work: impl Fn(&Searcher<'_, TermRow>) -> Result<T, SparseError>,
+    ) -> Result<T, RagError> {
+        match self.attempt(snapshot, &work) {
+            Err(RagError::Sparse(SparseError::Damaged)) => {
+                self.file.discard();
+                self.state.write().reset(true)?;
+                self.attempt(snapshot, &work)
+            }
+            result => result,
+        }
+    }
+
+    /// Lets go of what is in memory, so that the next question opens the file anew.
+    pub(crate) fn reopen(&self) -> Result<(), SparseError> {
+        self.state.write().reset(false)
+    }
+
+    fn attempt<T>(
+        &self,
+        snapshot: &Snapshot<'_>,
+        work: impl Fn(&Searcher<'_, TermRow>) -> Result<T, SparseError>,
     ) -> Result<T, RagError> {
         let view = snapshot.view();
         {
             let state = self.state.read();
             if state.index.epoch() == view.epoch() && state.ready.contains(view.digest()) {
-                return Ok(work(&state.index.searcher(view)?));
+                return Ok(work(&state.index.searcher(view)?)?);
             }
         }
         let mut state = self.state.write();
+        if !state.opened {
+            state.open(&self.file, &self.owner, snapshot)?;
+        }
         state.update(snapshot, self.slack)?;
         let state = RwLockWriteGuard::downgrade(state);
-        Ok(work(&state.index.searcher(view)?))
+        Ok(work(&state.index.searcher(view)?)?)
     }
 }
 
 impl State {
+    fn new(tokenizer: Fingerprint) -> Result<Self, SparseError> {
+        Ok(Self {
+            index: Bm25Index::build(tokenizer, [], 0)?,
+            opened: false,
+            held: RoaringBitmap::new(),
+            filed: RoaringBitmap::new(),
+            wanted: RoaringBitmap::new(),
+            ready: BTreeSet::new(),
+        })
+    }
+
+    fn reset(&mut self, opened: bool) -> Result<(), SparseError> {
+        *self = Self {
+            opened,
+            ..Self::new(self.index.tokenizer().clone())?
+        };
+        Ok(())
+    }
+
+    /// Begins with what lies in the file and still is, or is again, a version of a document.
+    fn open(
+        &mut self,
+        file: &ArtifactFile,
+        owner: &[u8; 32],
+        snapshot: &Snapshot<'_>,
+    ) -> Result<(), RagError> {
+        self.opened = true;
+        let Some((mut index, origin)) = file::open(file, self.index.tokenizer(), owner) else {
+            return Ok(());
+        };
+        let mut there: RoaringBitmap = ordinals(&origin.documents);
+        if origin.state != snapshot.state() {
+            let present = file::Comparison::new(&origin.documents, &snapshot.all_versions()?);
+            index.apply(present.stale.iter().map(removed), index.epoch())?;
+            there -= present.stale;
+        }
+        self.index = index;
+        self.held.clone_from(&there);
+        self.filed = there;
+        Ok(())
+    }
+
     fn update(&mut self, snapshot: &Snapshot<'_>, slack: u64) -> Result<(), RagError> {
         let view = snapshot.view();
         let seen: RoaringBitmap = view.ordinals().collect();
@@ -89,18 +161,15 @@ impl State {
         let mut changes: Vec<DocumentRows<TermRow>> = Vec::new();
         let mut dropped = RoaringBitmap::new();
         if moved {
-            let stale = &self.held - &(&self.wanted | &seen);
-            if stale.len() > self.held.len() / 2 + slack {
-                let empty = |document| DocumentRows {
-                    document,
-                    rows: Vec::new(),
-                };
-                changes.extend(stale.iter().map(empty));
+            let in_memory = &self.held - &self.filed;
+            let stale = &in_memory - &(&self.wanted | &seen);
+            if stale.len() > in_memory.len() / 2 + slack {
+                changes.extend(stale.iter().map(removed));
                 dropped = stale;
             }
         }
         let missing = &seen - &self.held;
-        changes.extend(read(snapshot, &missing)?);
+        changes.extend(gather(|take| snapshot.read_terms(&missing, take))?);
         if self.held.is_empty() {
             let tokenizer = self.index.tokenizer().clone();
             self.index = Bm25Index::build(tokenizer, changes, view.epoch())?;
@@ -122,14 +191,24 @@ impl State {
     }
 }
 
-/// The terms of some documents that the snapshot sees, as rows.
-fn read(
-    snapshot: &Snapshot<'_>,
-    ordinals: &RoaringBitmap,
+fn ordinals(documents: &[(u32, [u8; 16])]) -> RoaringBitmap {
+    documents.iter().map(|(ordinal, _)| *ordinal).collect()
+}
+
+fn removed(document: u32) -> DocumentRows<TermRow> {
+    DocumentRows {
+        document,
+        rows: Vec::new(),
+    }
+}
+
+/// The terms that are handed over, as rows by document.
+fn gather(
+    read: impl FnOnce(&mut dyn FnMut(ChunkTerms)) -> Result<(), StoreError>,
 ) -> Result<Vec<DocumentRows<TermRow>>, RagError> {
     let mut rows: BTreeMap<u32, Vec<Row<TermRow>>> = BTreeMap::new();
     let mut wrong = None;
-    snapshot.read_terms(ordinals, |terms| match decode(&terms) {
+    read(&mut |terms| match decode(&terms) {
         Ok(row) => rows.entry(terms.ordinal).or_default().push(row),
         Err(error) => wrong = Some(error),
     })?;
@@ -160,22 +239,32 @@ fn decode(terms: &ChunkTerms) -> Result<Row<TermRow>, SparseError> {
     };
     let pairs = counts.iter().map(|(term, count)| (term, *count));
     Ok(Row {
-        id: TermRow {
-            chunk: terms.chunk,
-            ordinal: terms.ordinal,
-        },
+        id: row_of(&terms.chunk, terms.ordinal),
         counts: cornu_sparse::TermCounts::from_pairs(length, pairs)?,
     })
 }
 
-/// The row of a chunk that the searcher's view holds.
+fn row_of(chunk: &ChunkId, ordinal: u32) -> TermRow {
+    let mut row = [ordinal; 9];
+    for (to, bytes) in row.iter_mut().zip(chunk.as_bytes().as_chunks::<4>().0) {
+        *to = u32::from_be_bytes(*bytes);
+    }
+    row
+}
+
+/// The chunk of a row.
 pub(crate) fn chunk_of(row: &TermRow) -> ChunkId {
-    row.chunk
+    let mut bytes = [0; 32];
+    for (to, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(row) {
+        *to = word.to_be_bytes();
+    }
+    ChunkId::from_bytes(bytes)
 }
 
 /// The version of a document that the row stands for.
 pub(crate) fn ordinal_of(row: &TermRow) -> u32 {
-    row.ordinal
+    let [.., ordinal] = row;
+    *ordinal
 }
 
 #[cfg(test)]

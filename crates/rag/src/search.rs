@@ -171,9 +171,10 @@ impl LiveRagIndex {
                         .rows
                         .iter()
                         .find(|row| chunk_of(row) == hit.chunk.id)?;
-                    searcher.explain(&query, bm25, row)
+                    searcher.explain(&query, bm25, row).transpose()
                 })
-                .collect::<Vec<_>>()
+                .map(Option::transpose)
+                .collect::<Result<Vec<_>, _>>()
         })?;
         for (at, (hit, words)) in hits.iter().zip(&words).enumerate() {
             let step = explain::hit(&mut trace, at + 1, hit);

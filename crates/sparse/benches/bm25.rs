@@ -122,7 +122,7 @@ fn wiki(data: &Path) {
         let (mut two, mut five) = (0.0, 0.0);
         for (id, text) in &questions {
             let query = Query::with_part_weight(&tokenizer, text, weight).unwrap();
-            let found = searcher.search(&query, &Bm25::default(), 5);
+            let found = searcher.search(&query, &Bm25::default(), 5).unwrap();
             let gold = &relevant[id.as_str()];
             let share = |k: usize| {
                 found.ids().take(k).filter(|id| gold.contains(id)).count() as f64
@@ -142,7 +142,7 @@ fn wiki(data: &Path) {
         let docs: Vec<Vec<&str>> = rows.iter().map(|row| repeated(&row.counts)).collect();
         let best: Vec<Vec<(u32, f64)>> = queries
             .iter()
-            .map(|query| pairs(&searcher.search(query, &Bm25::default(), 10)))
+            .map(|query| pairs(&searcher.search(query, &Bm25::default(), 10).unwrap()))
             .collect();
         let terms: Vec<Vec<&str>> = queries
             .iter()
@@ -225,7 +225,7 @@ fn measure(index: &Bm25Index<u32>, view: &View, queries: &[Query], share: u32) {
     let cold = clock.elapsed();
     let clock = Instant::now();
     for query in queries {
-        std::hint::black_box(searcher.search(query, &bm25, 10));
+        std::hint::black_box(searcher.search(query, &bm25, 10).unwrap());
     }
     let first = clock.elapsed() / queries.len() as u32;
     let mut pruned = Vec::new();
@@ -242,13 +242,18 @@ fn measure(index: &Bm25Index<u32>, view: &View, queries: &[Query], share: u32) {
                 .unwrap()
         };
         pruned.push(best(&|| {
-            index.searcher(view).unwrap().search(query, &bm25, 10)
+            index
+                .searcher(view)
+                .unwrap()
+                .search(query, &bm25, 10)
+                .unwrap()
         }));
         all.push(best(&|| {
             index
                 .searcher(view)
                 .unwrap()
                 .search_exhaustively(query, &bm25, 10)
+                .unwrap()
         }));
     }
     let quantiles = |times: &mut Vec<Duration>| {

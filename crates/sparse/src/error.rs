@@ -1,5 +1,7 @@
 use cornu_core::View;
 
+use crate::file::Damaged;
+
 /// Why an index was not built, changed or read.
 ///
 /// ```
@@ -61,6 +63,9 @@ pub enum SparseError {
         /// The index's epoch.
         index: u64,
     },
+    /// The file that the index is read from is not as it was written.
+    #[error("the file of the index is damaged; delete it and build the index from the term counts")]
+    Damaged,
     /// More rows, terms or blocks than an index can number.
     #[error("an index numbers at most 2^32 - 1 rows, terms and blocks; split the collection")]
     TooLarge,
@@ -75,5 +80,11 @@ impl SparseError {
                 index,
             }),
         }
+    }
+}
+
+impl From<Damaged> for SparseError {
+    fn from(Damaged: Damaged) -> Self {
+        Self::Damaged
     }
 }

@@ -8,7 +8,7 @@ use crate::bits::Bits;
 use crate::counts::DocumentRows;
 use crate::error::SparseError;
 use crate::search::Searcher;
-use crate::segment::Segment;
+use crate::segment::{Rows, Segment};
 use crate::stats::{StatsCache, ViewStats};
 
 /// The bytes that the statistics of views may take, unless the caller says otherwise.
@@ -21,10 +21,11 @@ const SMALL: usize = 1 << 16;
 ///
 /// Nothing in it depends on who asks: idf and average length are computed over what a
 /// [`View`] sees, when it is searched. It is an artifact: derived from term counts that a database
-/// holds, equal to a fresh build bit for bit, and rebuilt rather than stored.
+/// holds, and equal to a fresh build bit for bit. It may be [written](Self::write) to a file and
+/// [opened](Self::open) from there, which reads nothing but what a search needs.
 ///
 /// Memory: 8 bytes a posting (row and count), 8 bytes a block of 128 postings, per row its id
-/// and 8 bytes, per term its text and 20 to 28 bytes.
+/// and 8 bytes, per term its text and 20 to 28 bytes; as many bytes in a file.
 ///
 /// ```
 /// use cornu_core::{Acl, ContentHash, DocId, Principal, View, ViewEntry};
@@ -49,11 +50,11 @@ const SMALL: usize = 1 << 16;
 ///
 /// let searcher = index.searcher(&view)?;
 /// let query = Query::new(&tokenizer, "zero_grad payroll");
-/// let found = searcher.search(&query, &Bm25::default(), 10);
+/// let found = searcher.search(&query, &Bm25::default(), 10)?;
 /// assert_eq!(found.ids().collect::<Vec<_>>(), [&texts[0]]);
-/// let why = searcher.explain(&query, &Bm25::default(), &texts[0]).ok_or("seen")?;
+/// let why = searcher.explain(&query, &Bm25::default(), &texts[0])?.ok_or("seen")?;
 /// assert_eq!((why.rows, why.score), (1, found.as_slice()[0].score));
-/// assert!(searcher.explain(&query, &Bm25::default(), &texts[1]).is_none());
+/// assert!(searcher.explain(&query, &Bm25::default(), &texts[1])?.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -83,19 +84,19 @@ impl<I: Ord + Clone> Bm25Index<I> {
         epoch: u64,
     ) -> Result<Self, SparseError> {
         let (base, _) = segment(documents)?;
-        let fingerprint = Fingerprint::new("cornu bm25 counts")
-            .with("format", 1)
-            .with("length", "words, not their parts")
-            .with("tokenizer", &tokenizer);
-        Ok(Self {
+        Ok(Self::of(tokenizer, base, epoch))
+    }
+
+    pub(crate) fn of(tokenizer: Fingerprint, base: Segment<I>, epoch: u64) -> Self {
+        Self {
+            fingerprint: fingerprint(&tokenizer),
             tokenizer,
-            fingerprint,
             epoch,
-            dead: Bits::new(base.ids().len()),
+            dead: Bits::new(base.len()),
             base,
             delta: Segment::default(),
             cache: StatsCache::new(STATS_BYTES),
-        })
+        }
     }
 
     /// With another bound, in bytes, for the statistics of views that are kept (64 MiB by
@@ -137,23 +138,24 @@ impl<I: Ord + Clone> Bm25Index<I> {
     ) -> Result<(), SparseError> {
         let (fresh, documents) = segment(changes)?;
         if !documents.is_empty() {
-            let replaced = |segment: &Segment<I>, dead: &mut Bits| {
-                for (row, document) in segment.documents().iter().enumerate() {
+            let (base, delta, new) = (self.base.rows()?, self.delta.rows()?, fresh.rows()?);
+            let replaced = |rows: Rows<'_, I>, dead: &mut Bits| {
+                for (row, document) in rows.documents.iter().enumerate() {
                     if documents.contains(document) {
                         dead.insert(row);
                     }
                 }
             };
             let mut dead = self.dead.clone();
-            replaced(&self.base, &mut dead);
-            let mut stale = Bits::new(self.delta.ids().len());
-            replaced(&self.delta, &mut stale);
-            for (id, &document) in fresh.ids().iter().zip(fresh.documents()) {
-                let lives = |segment: &Segment<I>, dead: &Bits| {
-                    let row = segment.row_of(id);
+            replaced(base, &mut dead);
+            let mut stale = Bits::new(self.delta.len());
+            replaced(delta, &mut stale);
+            for (id, &document) in new.ids.iter().zip(new.documents) {
+                let lives = |rows: Rows<'_, I>, dead: &Bits| {
+                    let row = rows.row_of(id);
                     row.is_some_and(|row| !dead.contains(row as usize))
                 };
-                if lives(&self.base, &dead) || lives(&self.delta, &stale) {
+                if lives(base, &dead) || lives(delta, &stale) {
                     return Err(SparseError::DuplicateRow { document });
                 }
             }
@@ -163,7 +165,7 @@ impl<I: Ord + Clone> Bm25Index<I> {
         self.epoch = epoch;
         self.cache = StatsCache::new(self.cache.bound());
         let large = self.delta.postings_len() > SMALL.max(self.base.postings_len() / 32);
-        if large || self.dead.count() * 4 > self.base.ids().len() {
+        if large || self.dead.count() * 4 > self.base.len() {
             self.compact()?;
         }
         Ok(())
@@ -173,28 +175,51 @@ impl<I: Ord + Clone> Bm25Index<I> {
     /// that of a fresh build. O(postings).
     ///
     /// # Errors
-    /// [`SparseError::TooLarge`]; then nothing has changed.
+    /// [`SparseError::TooLarge`], [`SparseError::Damaged`]; then nothing has changed.
     pub fn compact(&mut self) -> Result<(), SparseError> {
-        if self.delta.ids().is_empty() && self.dead.count() == 0 {
+        if self.is_compact() {
             return Ok(());
         }
         self.base = self.base.merge(&self.dead, &self.delta)?;
-        self.dead = Bits::new(self.base.ids().len());
+        self.dead = Bits::new(self.base.len());
         self.delta = Segment::default();
         self.cache = StatsCache::new(self.cache.bound());
         Ok(())
+    }
+
+    pub(crate) fn is_compact(&self) -> bool {
+        self.delta.len() == 0 && self.dead.count() == 0
+    }
+
+    /// The base, with all changes merged into it.
+    pub(crate) fn merged(&self) -> Result<Segment<I>, SparseError> {
+        self.base.merge(&self.dead, &self.delta)
+    }
+
+    pub(crate) fn into_base(self) -> Result<Segment<I>, SparseError> {
+        match self.is_compact() {
+            true => Ok(self.base),
+            false => self.merged(),
+        }
+    }
+
+    pub(crate) fn base(&self) -> &Segment<I> {
+        &self.base
     }
 
     /// What a view sees, ready to be searched. The view's statistics are kept by its digest.
     /// O(rows) for a view that is not kept.
     ///
     /// # Errors
-    /// [`SparseError::Epoch`] when the view was resolved from another state of the facts.
+    /// [`SparseError::Epoch`] when the view was resolved from another state of the facts, and
+    /// [`SparseError::Damaged`].
     pub fn searcher(&self, view: &View) -> Result<Searcher<'_, I>, SparseError> {
         SparseError::check_epoch(view, self.epoch)?;
-        let make = || ViewStats::new(view, &self.base, &self.dead, &self.delta);
+        let (base, delta) = (self.base.rows()?, self.delta.rows()?);
+        let make = || ViewStats::new(view, base, &self.dead, delta);
         let stats = self.cache.get(view.digest(), make);
-        Ok(Searcher::new(&self.base, &self.delta, stats))
+        let parts = [(&self.base, base), (&self.delta, delta)];
+        Ok(Searcher::new(parts, stats))
     }
 
     /// Everything that the index depends on beside its facts, the tokenizer's fingerprint among
@@ -245,8 +270,16 @@ impl<I: PartialEq> PartialEq for Bm25Index<I> {
     }
 }
 
+/// Everything that the counts depend on beside the facts.
+pub(crate) fn fingerprint(tokenizer: &Fingerprint) -> Fingerprint {
+    Fingerprint::new("cornu bm25 counts")
+        .with("format", 1)
+        .with("length", "words, not their parts")
+        .with("tokenizer", tokenizer)
+}
+
 /// The segment of these documents, and their ordinals.
-fn segment<I: Ord>(
+pub(crate) fn segment<I: Ord>(
     documents: impl IntoIterator<Item = DocumentRows<I>>,
 ) -> Result<(Segment<I>, BTreeSet<u32>), SparseError> {
     let mut ordinals = BTreeSet::new();

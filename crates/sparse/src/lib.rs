@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`counts`] | [`TermCounts`] of a text, [`Row`], [`DocumentRows`]: the facts |
 //! | [`index`] | [`Bm25Index`]: the counts as a matrix, kept up to date by small steps |
+//! | [`builder`] | [`Builder`]: an index of many documents, a few at a time |
+//! | [`mod@file`] | an index in a file, of which a search reads what it needs; its [`Origin`] |
 //! | [`query`] | [`Query`]: terms with weights |
 //! | [`formula`] | [`Bm25`] and its [`Variant`]s |
 //! | [`search`] | [`Searcher`]: exact top-k under a view, and its [`Explanation`] |
@@ -38,15 +40,17 @@
 //!
 //! let found = index
 //!     .searcher(&view)?
-//!     .search(&Query::new(&tokenizer, "zero_grad"), &Bm25::default(), 10);
+//!     .search(&Query::new(&tokenizer, "zero_grad"), &Bm25::default(), 10)?;
 //! assert_eq!(found.ids().copied().collect::<Vec<u32>>(), [0, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod bits;
+pub mod builder;
 pub mod counts;
 mod dictionary;
 mod error;
+pub mod file;
 pub mod formula;
 mod gallop;
 pub mod index;
@@ -55,8 +59,10 @@ pub mod search;
 mod segment;
 mod stats;
 
+pub use builder::Builder;
 pub use counts::{DocumentRows, Row, TermCounts};
 pub use error::SparseError;
+pub use file::Origin;
 pub use formula::{Bm25, Variant};
 pub use index::Bm25Index;
 pub use query::Query;

@@ -13,9 +13,11 @@ use cornu_core::Ranking;
 
 use self::scan::{Cursor, scan};
 use self::top::Top;
+use crate::error::SparseError;
+use crate::file::Damaged;
 use crate::formula::Bm25;
 use crate::query::Query;
-use crate::segment::{Postings, Segment};
+use crate::segment::{Postings, Rows, Segment};
 use crate::stats::{SegmentView, ViewStats};
 
 /// An index as one view sees it.
@@ -26,9 +28,12 @@ use crate::stats::{SegmentView, ViewStats};
 /// See [`Bm25Index`](crate::Bm25Index) for an example.
 #[derive(Clone)]
 pub struct Searcher<'a, I> {
-    parts: [&'a Segment<I>; 2],
+    parts: [Searched<'a, I>; 2],
     stats: Arc<ViewStats>,
 }
+
+/// A segment, and its rows.
+type Searched<'a, I> = (&'a Segment<I>, Rows<'a, I>);
 
 /// A term of a query, as the view sees it.
 struct Term<'a> {
@@ -39,11 +44,8 @@ struct Term<'a> {
 }
 
 impl<'a, I: Ord + Clone> Searcher<'a, I> {
-    pub(crate) fn new(base: &'a Segment<I>, delta: &'a Segment<I>, stats: Arc<ViewStats>) -> Self {
-        Self {
-            parts: [base, delta],
-            stats,
-        }
+    pub(crate) fn new(parts: [Searched<'a, I>; 2], stats: Arc<ViewStats>) -> Self {
+        Self { parts, stats }
     }
 
     /// The best `k` rows that hold at least one term of the query, exactly: fewer where fewer do.
@@ -52,15 +54,25 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
     ///
     /// Rows that cannot reach the best `k` are skipped by bounds; the result, ties at the cut
     /// included, is that of scoring every row. At most O(postings of the terms + matches · log k);
-    /// memory O(k).
-    #[must_use]
-    pub fn search(&self, query: &Query, bm25: &Bm25, k: usize) -> Ranking<I> {
+    /// memory O(k). Of an index that stands in a file, the parts that hold the query's terms are
+    /// read.
+    ///
+    /// # Errors
+    /// [`SparseError::Damaged`], of an index that stands in a file.
+    pub fn search(&self, query: &Query, bm25: &Bm25, k: usize) -> Result<Ranking<I>, SparseError> {
         self.run(query, bm25, k, true)
     }
 
     /// As [`search`](Self::search), without skipping anything: what it is measured against.
-    #[must_use]
-    pub fn search_exhaustively(&self, query: &Query, bm25: &Bm25, k: usize) -> Ranking<I> {
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn search_exhaustively(
+        &self,
+        query: &Query,
+        bm25: &Bm25,
+        k: usize,
+    ) -> Result<Ranking<I>, SparseError> {
         self.run(query, bm25, k, false)
     }
 
@@ -79,48 +91,54 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
         }
     }
 
-    fn run(&self, query: &Query, bm25: &Bm25, k: usize, prune: bool) -> Ranking<I> {
+    fn run(
+        &self,
+        query: &Query,
+        bm25: &Bm25,
+        k: usize,
+        prune: bool,
+    ) -> Result<Ranking<I>, SparseError> {
         let mut top = Top::new(k);
         if k > 0 && self.stats.rows > 0 {
             let saturation = bm25.saturation(self.average_length());
-            let mut terms = self.terms(query, bm25);
+            let mut terms = self.terms(query, bm25)?;
             terms.retain(|term| term.frequency > 0);
-            for (at, (segment, view)) in self.segments().enumerate() {
+            for (at, ((_, rows), view)) in self.segments().enumerate() {
                 let cursors = terms.iter().filter_map(|term| {
                     let postings = term.postings.get(at)?;
                     let empty = postings.rows.is_empty();
                     (!empty).then(|| Cursor::new(*postings, term.weight * term.idf, saturation))
                 });
-                scan(segment, view, cursors.collect(), &mut top, prune);
+                scan(*rows, view, cursors.collect(), &mut top, prune);
             }
         }
-        top.into_ranking()
+        Ok(top.into_ranking())
     }
 
     /// The query's terms in its order, those that no row holds among them.
-    fn terms(&self, query: &Query, bm25: &Bm25) -> Vec<Term<'a>> {
+    fn terms(&self, query: &Query, bm25: &Bm25) -> Result<Vec<Term<'a>>, Damaged> {
         let resolve = |(name, weight): (&str, f64)| {
             let mut frequency = 0;
             let mut postings = [Postings::default(); 2];
-            for (slot, (segment, view)) in postings.iter_mut().zip(self.segments()) {
-                if let Some(term) = segment.term(name) {
-                    *slot = segment.postings(term);
+            for (slot, ((segment, _), view)) in postings.iter_mut().zip(self.segments()) {
+                if let Some(term) = segment.term(name)? {
+                    *slot = segment.postings(term)?;
                     frequency += view.frequency(term, slot.rows);
                 }
             }
-            Term {
+            Ok(Term {
                 weight,
                 frequency,
                 idf: bm25.idf(frequency, self.stats.rows),
                 postings,
-            }
+            })
         };
         query.iter().map(resolve).collect()
     }
 
-    fn segments(&self) -> impl Iterator<Item = (&'a Segment<I>, &SegmentView)> {
+    fn segments(&self) -> impl Iterator<Item = (&Searched<'a, I>, &SegmentView)> {
         let views = [&self.stats.base, &self.stats.delta];
-        self.parts.into_iter().zip(views)
+        self.parts.iter().zip(views)
     }
 }
 

@@ -7,32 +7,47 @@ use std::collections::HashMap;
 use sprs::CsMatI;
 
 use crate::counts::Row;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Terms};
 use crate::error::SparseError;
+use crate::file::{Damaged, Part};
 
 /// Postings in a block.
 pub(crate) const BLOCK: usize = 128;
 
 /// Rows in order of their ids, and the counts of every term over them. A function of the set of
 /// rows: whatever order they came in, and whatever stood between them, the bytes are the same.
+///
+/// On the heap, or in a file whose bytes are verified when they are first touched; so whatever
+/// reads may find damage.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Segment<I> {
-    ids: Vec<I>,
-    documents: Vec<u32>,
-    lengths: Vec<u32>,
-    dictionary: Dictionary,
-    counts: CsMatI<u32, u32, usize>,
-    blocks: Vec<Block>,
+    pub(crate) ids: Part<I>,
+    pub(crate) documents: Part<u32>,
+    pub(crate) lengths: Part<u32>,
+    pub(crate) dictionary: Dictionary,
+    /// The matrix of counts by term, in compressed rows: where each term starts, and where the
+    /// last one ends; the rows that hold it; how often.
+    pub(crate) starts: Part<u64>,
+    pub(crate) indices: Part<u32>,
+    pub(crate) counts: Part<u32>,
+    pub(crate) blocks: Part<Block>,
     /// Where each term's blocks start, and where the last one's end.
-    block_starts: Vec<u32>,
+    pub(crate) block_starts: Part<u32>,
 }
 
-/// What bounds the score of every posting of a block, whatever a view's statistics: no formula
-/// gives more for a smaller count or a greater length.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Block {
-    pub(crate) most: u32,
-    pub(crate) shortest: u32,
+/// What bounds the score of every posting of a block, whatever a view's statistics, since no
+/// formula gives more for a smaller count or a greater length: the largest count, and the smallest
+/// length.
+pub(crate) type Block = [u32; 2];
+
+/// The rows of a segment, read and found whole.
+pub(crate) struct Rows<'a, I> {
+    pub(crate) ids: &'a [I],
+    /// The document of each.
+    pub(crate) documents: &'a [u32],
+    pub(crate) lengths: &'a [u32],
+    /// How many postings they have together.
+    pub(crate) postings: usize,
 }
 
 /// One term's postings.
@@ -65,9 +80,10 @@ impl<I: Ord> Segment<I> {
                 *rank = at;
             }
         }
-        let mut dictionary = Dictionary::default();
+        let mut dictionary = Terms::default();
         for term in sorted {
-            dictionary.push(names.get(term as usize).copied().unwrap_or_default());
+            let name = names.get(term as usize).copied().unwrap_or_default();
+            dictionary.push(name.as_bytes());
         }
         // Postings come row by row, so counting them into place keeps rows ascending.
         let rank_of = |term: u32| rank.get(term as usize).copied().unwrap_or_default();
@@ -97,7 +113,15 @@ impl<I: Ord> Segment<I> {
         let documents = rows.iter().map(|(document, _)| *document).collect();
         let lengths = rows.iter().map(|(_, row)| row.counts.length()).collect();
         let ids = rows.into_iter().map(|(_, row)| row.id).collect();
-        Self::assemble(ids, documents, lengths, dictionary, indptr, indices, data)
+        Self::assemble(
+            ids,
+            documents,
+            lengths,
+            dictionary.finish(),
+            indptr,
+            indices,
+            data,
+        )
     }
 
     fn assemble(
@@ -117,47 +141,92 @@ impl<I: Ord> Segment<I> {
             let counts = data.get(start..end).unwrap_or_default().chunks(BLOCK);
             blocks.extend(rows.zip(counts).map(|(rows, counts)| {
                 let lengths = rows.iter().filter_map(|&row| lengths.get(row as usize));
-                Block {
-                    most: counts.iter().copied().max().unwrap_or(0),
-                    shortest: lengths.copied().min().unwrap_or(0),
-                }
+                [
+                    counts.iter().copied().max().unwrap_or(0),
+                    lengths.copied().min().unwrap_or(0),
+                ]
             }));
             block_starts.push(u32::try_from(blocks.len()).map_err(|_| SparseError::TooLarge)?);
         }
         let shape = (dictionary.len(), ids.len());
-        let counts = CsMatI::try_new(shape, indptr, indices, data);
+        let matrix = CsMatI::<u32, u32, usize>::try_new(shape, indptr, indices, data);
+        let (indptr, indices, counts) = matrix
+            .map_err(|_| SparseError::TooLarge)?
+            .into_raw_storage();
+        let starts: Vec<u64> = indptr.into_iter().map(|start| start as u64).collect();
         Ok(Self {
-            ids,
-            documents,
-            lengths,
+            ids: ids.into(),
+            documents: documents.into(),
+            lengths: lengths.into(),
             dictionary,
-            counts: counts.map_err(|_| SparseError::TooLarge)?,
-            blocks,
-            block_starts,
+            starts: starts.into(),
+            indices: indices.into(),
+            counts: counts.into(),
+            blocks: blocks.into(),
+            block_starts: block_starts.into(),
         })
-    }
-
-    pub(crate) fn row_of(&self, id: &I) -> Option<u32> {
-        let at = self.ids.binary_search(id).ok()?;
-        u32::try_from(at).ok()
     }
 }
 
 impl<I> Segment<I> {
-    pub(crate) fn id(&self, row: u32) -> Option<&I> {
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// O(1), and in a file a hash over 8 bytes a row and the ids, once.
+    pub(crate) fn rows(&self) -> Result<Rows<'_, I>, Damaged> {
+        Ok(Rows {
+            ids: self.ids.all()?,
+            documents: self.documents.all()?,
+            lengths: self.lengths.all()?,
+            postings: self.postings_len(),
+        })
+    }
+
+    /// Number of pairs of a term and a row that holds it.
+    pub(crate) fn postings_len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// The number of a term; it means nothing outside this segment.
+    pub(crate) fn term(&self, term: &str) -> Result<Option<u32>, Damaged> {
+        self.dictionary.find(term)
+    }
+
+    pub(crate) fn postings(&self, term: u32) -> Result<Postings<'_>, Damaged> {
+        let ends = term as usize..(term as usize).saturating_add(2);
+        let (&[start, end], &[first, last]) =
+            (self.starts.get(ends.clone())?, self.block_starts.get(ends)?)
+        else {
+            return Err(Damaged);
+        };
+        let place = |at: u64| usize::try_from(at).map_err(|_| Damaged);
+        let range = place(start)?..place(end)?;
+        Ok(Postings {
+            rows: self.indices.get(range.clone())?,
+            counts: self.counts.get(range)?,
+            blocks: self.blocks.get(first as usize..last as usize)?,
+        })
+    }
+
+    /// Bytes on the heap, without what ids themselves point to.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.ids.heap_bytes()
+            + self.documents.heap_bytes()
+            + self.lengths.heap_bytes()
+            + self.dictionary.heap_bytes()
+            + self.starts.heap_bytes()
+            + self.indices.heap_bytes()
+            + self.counts.heap_bytes()
+            + self.blocks.heap_bytes()
+            + self.block_starts.heap_bytes()
+    }
+}
+
+impl<'a, I> Rows<'a, I> {
+    pub(crate) fn id(&self, row: u32) -> Option<&'a I> {
         self.ids.get(row as usize)
-    }
-
-    pub(crate) fn ids(&self) -> &[I] {
-        &self.ids
-    }
-
-    pub(crate) fn documents(&self) -> &[u32] {
-        &self.documents
-    }
-
-    pub(crate) fn lengths(&self) -> &[u32] {
-        &self.lengths
     }
 
     #[inline]
@@ -165,60 +234,35 @@ impl<I> Segment<I> {
         self.lengths.get(row as usize).copied().unwrap_or(0)
     }
 
-    /// Number of pairs of a term and a row that holds it.
-    pub(crate) fn postings_len(&self) -> usize {
-        self.counts.nnz()
-    }
-
-    /// The number of a term; it means nothing outside this segment.
-    pub(crate) fn term(&self, term: &str) -> Option<u32> {
-        self.dictionary.find(term)
-    }
-
-    pub(crate) fn postings(&self, term: u32) -> Postings<'_> {
-        let term = term as usize;
-        let bounds = |starts: &[u32]| Some((*starts.get(term)?, *starts.get(term + 1)?));
-        let (Some(range), Some((first, last))) = (
-            self.counts
-                .indptr()
-                .raw_storage()
-                .get(term..term + 2)
-                .and_then(|ends| Some(*ends.first()?..*ends.last()?)),
-            bounds(&self.block_starts),
-        ) else {
-            return Postings::default();
-        };
-        Postings {
-            rows: self.counts.indices().get(range.clone()).unwrap_or_default(),
-            counts: self.counts.data().get(range).unwrap_or_default(),
-            blocks: self
-                .blocks
-                .get(first as usize..last as usize)
-                .unwrap_or_default(),
-        }
-    }
-
-    /// Bytes on the heap, without what ids themselves point to.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        self.ids.len() * (size_of::<I>() + 2 * size_of::<u32>())
-            + self.dictionary.heap_bytes()
-            + self.counts.nnz() * 2 * size_of::<u32>()
-            + size_of_val(self.counts.indptr().raw_storage())
-            + self.blocks.len() * size_of::<Block>()
-            + self.block_starts.len() * size_of::<u32>()
+    pub(crate) fn row_of(&self, id: &I) -> Option<u32>
+    where
+        I: Ord,
+    {
+        let at = self.ids.binary_search(id).ok()?;
+        u32::try_from(at).ok()
     }
 }
 
-impl<I: Ord> Default for Segment<I> {
+impl<I> Clone for Rows<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Rows<'_, I> {}
+
+impl<I> Default for Segment<I> {
     fn default() -> Self {
         Self {
-            ids: Vec::new(),
-            documents: Vec::new(),
-            lengths: Vec::new(),
+            ids: Part::default(),
+            documents: Part::default(),
+            lengths: Part::default(),
             dictionary: Dictionary::default(),
-            counts: CsMatI::zero((0, 0)),
-            blocks: Vec::new(),
-            block_starts: vec![0],
+            starts: vec![0].into(),
+            indices: Part::default(),
+            counts: Part::default(),
+            blocks: Part::default(),
+            block_starts: vec![0].into(),
         }
     }
 }

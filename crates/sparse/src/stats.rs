@@ -7,7 +7,7 @@ use cornu_core::View;
 
 use crate::bits::Bits;
 use crate::gallop::gallop;
-use crate::segment::Segment;
+use crate::segment::Rows;
 
 /// Document frequencies that one view's statistics remember for one segment.
 const REMEMBERED: usize = 1 << 14;
@@ -37,13 +37,13 @@ pub(crate) struct SegmentView {
 
 impl ViewStats {
     /// O(rows) time.
-    pub(crate) fn new<I>(view: &View, base: &Segment<I>, dead: &Bits, delta: &Segment<I>) -> Self {
+    pub(crate) fn new<I>(view: &View, base: Rows<'_, I>, dead: &Bits, delta: Rows<'_, I>) -> Self {
         let seen = Seen::new(view, base, delta);
         let (mut rows, mut words) = (0, 0);
-        let mut look = |segment: &Segment<I>, dead: &Bits| {
-            let mut visible = Bits::new(segment.ids().len());
+        let mut look = |part: Rows<'_, I>, dead: &Bits| {
+            let mut visible = Bits::new(part.ids.len());
             let mut count = 0;
-            let both = segment.documents().iter().zip(segment.lengths());
+            let both = part.documents.iter().zip(part.lengths);
             for (row, (&document, &length)) in both.enumerate() {
                 if seen.contains(document) && !dead.contains(row) {
                     visible.insert(row);
@@ -55,9 +55,9 @@ impl ViewStats {
             SegmentView {
                 visible,
                 count,
-                all: count == segment.ids().len(),
+                all: count == part.ids.len(),
                 frequencies: Mutex::default(),
-                remembers: REMEMBERED.min(segment.postings_len()),
+                remembers: REMEMBERED.min(part.postings),
             }
         };
         let base = look(base, dead);
@@ -123,8 +123,8 @@ enum Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn new<I>(view: &'a View, base: &Segment<I>, delta: &Segment<I>) -> Self {
-        let documents = || base.documents().iter().chain(delta.documents());
+    fn new<I>(view: &'a View, base: Rows<'_, I>, delta: Rows<'_, I>) -> Self {
+        let documents = || base.documents.iter().chain(delta.documents);
         let size = documents().max().map_or(0, |&last| last as usize + 1);
         if size / 64 > documents().count() {
             return Self::Sparse(view);

@@ -37,20 +37,10 @@ fn main() {
         &Options::default(),
     );
     let store = store.unwrap();
-    let ingest = ingest(&store, rows, dimension);
-    println!(
-        "ingest, rows and vectors and texts of 1 KB  {:8.0} rows/s",
-        rate(rows, ingest)
-    );
-    let vec0 = vec0_alone(&folder.path().join("vec0.db"), rows, dimension);
-    println!(
-        "ingest, vec0 alone, vectors only            {:8.0} rows/s",
-        rate(rows, vec0)
-    );
-    println!(
-        "ratio                                       {:8.2}",
-        vec0.as_secs_f64() / ingest.as_secs_f64()
-    );
+    write(&store, &folder.path().join("vec0.db"), rows, dimension);
+    if std::env::args().any(|arg| arg == "--write-only") {
+        return;
+    }
     let start = Instant::now();
     store.prepare().unwrap();
     println!(
@@ -104,26 +94,85 @@ fn grants(document: usize, documents: usize) -> Vec<&'static str> {
     grants
 }
 
-fn ingest(store: &SqliteVecStore, rows: usize, dimension: usize) -> Duration {
+/// Rows, vectors and texts of 1 KB into the store, and the vectors alone into `vec0`: in turns, in
+/// transactions of the same size.
+fn write(store: &SqliteVecStore, vec0: &std::path::Path, rows: usize, dimension: usize) {
+    let vec0 = vec0_alone(vec0, dimension);
     let documents = rows / CHUNKS;
-    let mut spent = Duration::ZERO;
-    for group in (0..documents).collect::<Vec<_>>().chunks(200) {
-        let facts: Vec<_> = group
-            .iter()
-            .map(|&at| document(at, documents, dimension))
-            .collect();
-        let start = Instant::now();
-        store
-            .batch(|batch| {
-                facts
-                    .iter()
-                    .try_for_each(|facts| batch.upsert(facts).map(drop))?;
-                Ok::<_, StoreError>(())
-            })
-            .unwrap();
-        spent += start.elapsed();
+    let (mut ours, mut theirs) = (Duration::ZERO, Duration::ZERO);
+    println!("\nwriting           store    vec0 alone  ratio");
+    let all: Vec<usize> = (0..documents).collect();
+    for part in all.chunks(documents.div_ceil(5).next_multiple_of(200)) {
+        let (before, theirs_before) = (ours, theirs);
+        for group in part.chunks(200) {
+            let facts: Vec<_> = group
+                .iter()
+                .map(|&at| document(at, documents, dimension))
+                .collect();
+            let start = Instant::now();
+            store
+                .batch(|batch| {
+                    facts
+                        .iter()
+                        .try_for_each(|facts| batch.upsert(facts).map(drop))?;
+                    Ok::<_, StoreError>(())
+                })
+                .unwrap();
+            ours += start.elapsed();
+            let start = Instant::now();
+            write_vec0(&vec0, group, &facts);
+            theirs += start.elapsed();
+        }
+        let done = part.last().map_or(0, |last| (last + 1) * CHUNKS);
+        line(
+            done,
+            part.len() * CHUNKS,
+            ours - before,
+            theirs - theirs_before,
+        );
     }
-    spent
+    line(0, rows, ours, theirs);
+}
+
+fn line(done: usize, rows: usize, ours: Duration, theirs: Duration) {
+    let until = if done == 0 {
+        "all".to_owned()
+    } else {
+        format!("to {done}")
+    };
+    println!(
+        "{until:11} {:8.0} rows/s {:8.0} rows/s {:6.2}",
+        rate(rows, ours),
+        rate(rows, theirs),
+        theirs.as_secs_f64() / ours.as_secs_f64()
+    );
+}
+
+/// vec0 with nothing around it.
+fn vec0_alone(path: &std::path::Path, dimension: usize) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection
+        .execute_batch(&format!(
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             CREATE VIRTUAL TABLE v USING vec0(embedding float[{dimension}] distance_metric=L2)"
+        ))
+        .unwrap();
+    connection
+}
+
+fn write_vec0(connection: &Connection, group: &[usize], facts: &[DocumentFacts]) {
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut statement = connection
+        .prepare_cached("INSERT INTO v (rowid, embedding) VALUES (?1, ?2)")
+        .unwrap();
+    for (document, facts) in group.iter().zip(facts) {
+        for (place, vector) in facts.vectors.rows().into_iter().enumerate() {
+            let bytes: &[u8] = bytemuck::cast_slice(vector.to_slice().unwrap());
+            let row = document * CHUNKS + place + 1;
+            statement.execute(params![row as i64, bytes]).unwrap();
+        }
+    }
+    connection.execute_batch("COMMIT").unwrap();
 }
 
 fn document(at: usize, documents: usize, dimension: usize) -> DocumentFacts {
@@ -166,36 +215,6 @@ fn document(at: usize, documents: usize, dimension: usize) -> DocumentFacts {
         vectors: Array2::from_shape_vec((CHUNKS, dimension), values).unwrap(),
         doc,
     }
-}
-
-/// vec0 with nothing around it, in transactions of the same size.
-fn vec0_alone(path: &std::path::Path, rows: usize, dimension: usize) -> Duration {
-    let connection = Connection::open(path).unwrap();
-    connection
-        .execute_batch(&format!(
-            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-             CREATE VIRTUAL TABLE v USING vec0(embedding float[{dimension}] distance_metric=L2)"
-        ))
-        .unwrap();
-    let mut spent = Duration::ZERO;
-    for group in (0..rows).collect::<Vec<_>>().chunks(200 * CHUNKS) {
-        let vectors: Vec<Vec<f32>> = group
-            .iter()
-            .map(|&row| vector(row as u64, dimension))
-            .collect();
-        let start = Instant::now();
-        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let mut statement = connection
-            .prepare_cached("INSERT INTO v (rowid, embedding) VALUES (?1, ?2)")
-            .unwrap();
-        for (row, vector) in group.iter().zip(&vectors) {
-            let bytes: &[u8] = bytemuck::cast_slice(vector);
-            statement.execute(params![*row as i64 + 1, bytes]).unwrap();
-        }
-        connection.execute_batch("COMMIT").unwrap();
-        spent += start.elapsed();
-    }
-    spent
 }
 
 /// What a process that has just started waits for its first answer.

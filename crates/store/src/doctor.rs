@@ -35,8 +35,8 @@ pub enum Check {
     Integrity,
     /// Every row refers to one that is there.
     ForeignKeys,
-    /// Every indexed chunk has a vector, parents have none, every chunk has its text, and the
-    /// numbers beside a document are those of its rows.
+    /// Every indexed chunk has a vector, parents have none, every chunk has its text and is found
+    /// by its id, and the numbers beside a document are those of its rows.
     Counts,
     /// The facts of every document hash to its digest: ids, texts, spans, grants, vectors, terms.
     /// Norms, dimensions and text seals are checked on the way.
@@ -49,6 +49,9 @@ pub enum Check {
     Vec0,
     /// The `.vec` file, if any, is whole, and finds what the vectors of record say.
     VecFile,
+    /// The file of postings, if any, holds what the stored terms say. Checked by the sparse route
+    /// that has written it, not by the store.
+    Postings,
 }
 
 impl Check {
@@ -62,7 +65,7 @@ impl Check {
             Self::Counts | Self::Digests | Self::Seals | Self::Parents => {
                 "remove the document and index it again"
             }
-            Self::Vec0 | Self::VecFile => "run `rebuild-index`",
+            Self::Vec0 | Self::VecFile | Self::Postings => "run `rebuild-index`",
         }
     }
 }
@@ -117,7 +120,7 @@ impl SqliteVecStore {
                 }
                 findings.extend(found.into_iter().map(|detail| Finding { check, detail }));
             }
-            if let Err(error) = self.vec_file(reader, &mut findings) {
+            if let Err(error) = self.check_vec_file(reader, &mut findings) {
                 findings.push(Finding {
                     check: Check::VecFile,
                     detail: error.to_string(),
@@ -128,7 +131,11 @@ impl SqliteVecStore {
         Ok(findings)
     }
 
-    fn vec_file(&self, reader: &Reader<'_>, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    fn check_vec_file(
+        &self,
+        reader: &Reader<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), StoreError> {
         let path = self.vec_path();
         if !path.exists() {
             return Ok(());
@@ -204,6 +211,17 @@ fn counts(
         (
             "chunks without a text",
             "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM chunk_texts)",
+        ),
+        (
+            "chunks that are not found by their id",
+            "SELECT count(*) FROM chunks AS c
+             WHERE NOT EXISTS (SELECT 1 FROM new_chunk_ids AS n WHERE n.chunk = c.chunk AND n.id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM chunk_ids AS n WHERE n.chunk = c.chunk AND n.id = c.id)",
+        ),
+        (
+            "ids of chunks that are not there",
+            "SELECT abs((SELECT count(*) FROM new_chunk_ids) + (SELECT count(*) FROM chunk_ids)
+               - (SELECT count(*) FROM chunks))",
         ),
         (
             "documents with another number of vectors than is written beside them",

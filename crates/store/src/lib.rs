@@ -7,6 +7,7 @@
 //! | [`mod@write`] | [`Batch`]: many documents in one commit |
 //! | [`options`] | [`Options`], [`Access`], [`Route`], [`Durability`] |
 //! | [`terms`] | [`ChunkTerms`]: what a sparse route reads |
+//! | [`artifact`] | [`Facts`], [`ArtifactFile`]: for what others derive |
 //! | [`maintain`] | [`Stats`], and rebuilding and compacting |
 //! | [`doctor`] | [`Finding`]: what does not hold |
 //! | [`error`] | [`StoreError`] |
@@ -52,6 +53,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod artifact;
 mod digest;
 pub mod doctor;
 pub mod error;
@@ -59,6 +61,7 @@ mod kernel;
 mod knn;
 mod lookup;
 pub mod maintain;
+mod map;
 #[cfg(feature = "naive")]
 pub mod naive;
 pub mod options;
@@ -77,6 +80,7 @@ mod vec0;
 mod views;
 pub mod write;
 
+pub use artifact::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX};
 pub use doctor::{Check, Finding};
 pub use error::StoreError;
 pub use maintain::Stats;

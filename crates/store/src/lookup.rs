@@ -5,6 +5,7 @@ use ndarray::ArrayView1;
 use rusqlite::params;
 
 use crate::error::StoreError;
+use crate::read::OF_CHUNK;
 use crate::score::Query;
 use crate::snapshot::Snapshot;
 
@@ -25,8 +26,8 @@ impl Snapshot<'_> {
         self.read(|reader| {
             for id in chunks {
                 let mut found = None;
-                let sql = "SELECT document FROM chunks WHERE chunk = ?1";
-                reader.each(sql, params![id.as_bytes()], |row| {
+                let sql = format!("SELECT c.document FROM chunks AS c WHERE {OF_CHUNK}");
+                reader.each(&sql, params![id.as_bytes()], |row| {
                     let ordinal = row.get(0)?;
                     found = found.or(view.contains(ordinal).then_some(ordinal));
                     Ok(())
@@ -66,9 +67,11 @@ impl Snapshot<'_> {
         let (mut hits, mut vector) = (Vec::with_capacity(ids.len()), Vec::new());
         self.read(|reader| {
             for id in ids {
-                let sql = "SELECT c.document, v.vector FROM chunks AS c
-                    CROSS JOIN vectors AS v ON v.id = c.id WHERE c.chunk = ?1";
-                reader.each(sql, params![id.as_bytes()], |row| {
+                let sql = format!(
+                    "SELECT c.document, v.vector FROM chunks AS c
+                     CROSS JOIN vectors AS v ON v.id = c.id WHERE {OF_CHUNK}"
+                );
+                reader.each(&sql, params![id.as_bytes()], |row| {
                     if self.view().contains(row.get(0)?) {
                         let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
                         reader.decode_vector(bytes, dimension, &mut vector)?;

@@ -1,7 +1,9 @@
 //! What an owner does now and then.
 
 use std::fs;
+use std::sync::Arc;
 
+use crate::artifact::POSTINGS_SUFFIX;
 use crate::error::StoreError;
 use crate::resident;
 use crate::snapshot::Reading;
@@ -29,6 +31,8 @@ pub struct Stats {
     pub log_bytes: u64,
     /// Bytes of the `.vec` file.
     pub vec_bytes: u64,
+    /// Bytes of the file of postings, if a sparse route has written one.
+    pub postings_bytes: u64,
     /// Whether the `vec0` table is there and up to date.
     pub vec0_is_current: bool,
 }
@@ -51,7 +55,7 @@ impl SqliteVecStore {
         drop(reading);
         if resident.unsaved() > 0 || !self.has_vec_file() {
             let saved = self.save(&resident)?;
-            self.hold_resident(saved);
+            self.hold_resident(saved.unwrap_or(resident));
         }
         match has_vec0 {
             Some(_) => self.update_vec0(),
@@ -72,7 +76,7 @@ impl SqliteVecStore {
             .read(|reader| resident::update(None, reader, reading.state, self.dimension()))?;
         drop(reading);
         let saved = self.save(&fresh)?;
-        self.hold_resident(saved);
+        self.hold_resident(saved.unwrap_or_else(|| Arc::new(fresh)));
         self.rebuild_vec0()
     }
 
@@ -128,7 +132,8 @@ impl SqliteVecStore {
                 vectors: count("SELECT count(*) FROM vectors")?,
                 database_bytes: size(""),
                 log_bytes: size("-wal"),
-                vec_bytes: size(".vec"),
+                vec_bytes: size(resident::SUFFIX),
+                postings_bytes: size(POSTINGS_SUFFIX),
                 vec0_is_current: vec0 == Some(reading.state.id),
             })
         })

@@ -7,10 +7,11 @@ use cornu_pool::Guard;
 use ndarray::ArrayView1;
 use parking_lot::Mutex;
 
+use crate::artifact::DocumentVersion;
 use crate::error::StoreError;
 use crate::options::Route;
-use crate::read::Reader;
-use crate::resident::Resident;
+use crate::read::{Reader, Version};
+use crate::resident::{Resident, half};
 use crate::score::Query;
 use crate::sqlite::connection::Connections;
 use crate::sqlite::schema::{State, read_state};
@@ -100,6 +101,35 @@ impl<'s> Reading<'s> {
             path: self.store.path(),
         });
         result.inspect_err(|error| note_damage(&mut connection, error))
+    }
+
+    /// All documents, by ordinal.
+    pub(crate) fn versions(&self) -> Result<Vec<DocumentVersion>, StoreError> {
+        let version = |version: Version| DocumentVersion {
+            ordinal: version.ordinal,
+            version: half(&version.digest),
+            rows: version.vectors,
+        };
+        self.read(|reader| Ok(reader.versions()?.into_iter().map(version).collect()))
+    }
+
+    /// The terms of the indexed chunks of some documents, by ordinal and then by place.
+    pub(crate) fn terms(
+        &self,
+        mut ordinals: Vec<u32>,
+        mut take: impl FnMut(ChunkTerms),
+    ) -> Result<(), StoreError> {
+        ordinals.sort_unstable();
+        ordinals.dedup();
+        self.read(|reader| {
+            reader.terms(ordinals, |ordinal, chunk, counts| {
+                take(ChunkTerms {
+                    ordinal,
+                    chunk,
+                    counts,
+                });
+            })
+        })
     }
 
     pub(crate) fn knn(
@@ -303,23 +333,29 @@ impl<'s> Snapshot<'s> {
     pub fn read_terms(
         &self,
         ordinals: impl IntoIterator<Item = u32>,
-        mut take: impl FnMut(ChunkTerms),
+        take: impl FnMut(ChunkTerms),
     ) -> Result<(), StoreError> {
-        let mut seen: Vec<u32> = ordinals
+        let seen: Vec<u32> = ordinals
             .into_iter()
             .filter(|&ordinal| self.view.contains(ordinal))
             .collect();
-        seen.sort_unstable();
-        seen.dedup();
-        self.reading.read(|reader| {
-            reader.terms(seen, |ordinal, chunk, counts| {
-                take(ChunkTerms {
-                    ordinal,
-                    chunk,
-                    counts,
-                });
-            })
-        })
+        self.reading.terms(seen, take)
+    }
+
+    /// Names the state: equal names, equal facts. It moves with every commit, also with one that
+    /// the principal does not see, so it must not reach what the principal gets.
+    #[must_use]
+    pub fn state(&self) -> [u8; 16] {
+        self.reading.state.id
+    }
+
+    /// All documents by ordinal, hidden ones too: what an artifact is compared with before it is
+    /// read. It must not reach what the principal gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn all_versions(&self) -> Result<Vec<DocumentVersion>, StoreError> {
+        self.reading.versions()
     }
 }
 

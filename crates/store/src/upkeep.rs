@@ -1,9 +1,9 @@
 //! Keeping the artifacts up to date.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::artifact::ArtifactFile;
 use crate::error::StoreError;
 use crate::read::Reader;
 use crate::resident::{self, Identity, Resident};
@@ -45,8 +45,12 @@ impl SqliteVecStore {
         Identity::of(self.meta())
     }
 
+    fn vec_file(&self) -> ArtifactFile {
+        self.artifact(resident::SUFFIX)
+    }
+
     pub(crate) fn vec_path(&self) -> PathBuf {
-        resident::path_of(self.path())
+        self.vec_file().path().to_owned()
     }
 
     pub(crate) fn has_vec_file(&self) -> bool {
@@ -64,9 +68,7 @@ impl SqliteVecStore {
 
     pub(crate) fn discard_resident(&self) {
         *self.resident.lock() = None;
-        if self.options().access.may_write() {
-            let _ = fs::remove_file(self.vec_path());
-        }
+        self.vec_file().discard();
     }
 
     /// The resident vectors of the reader's state, brought up to date from those at hand or from
@@ -108,7 +110,7 @@ impl SqliteVecStore {
         }
         if self.options().access.may_write() && resident.is_worth_saving() {
             // A disk that is full costs the file, which is no more than speed.
-            if let Ok(saved) = self.save(&resident) {
+            if let Ok(Some(saved)) = self.save(&resident) {
                 return Ok(saved);
             }
         }
@@ -124,15 +126,14 @@ impl SqliteVecStore {
         }
     }
 
-    /// Writes the `.vec` file and maps it.
-    pub(crate) fn save(&self, resident: &Resident) -> Result<Arc<Resident>, StoreError> {
-        let (path, identity) = (self.vec_path(), self.identity());
-        resident::save(resident, identity, &path)?;
-        let loaded =
-            resident::load(&path, identity).filter(|loaded| loaded.state == resident.state);
-        loaded
-            .map(Arc::new)
-            .ok_or_else(|| StoreError::corrupted(&path, "it is not what was just written"))
+    /// Writes the `.vec` file and maps it. `None` when another process, which may be at another
+    /// state, has put its own there meanwhile.
+    pub(crate) fn save(&self, resident: &Resident) -> Result<Option<Arc<Resident>>, StoreError> {
+        let file = self.vec_file();
+        resident::save(resident, self.identity(), &file)?;
+        let loaded = resident::load(file.path(), self.identity());
+        let ours = loaded.filter(|loaded| loaded.state == resident.state);
+        Ok(ours.map(Arc::new))
     }
 
     pub(crate) fn hold_resident(&self, resident: Arc<Resident>) {

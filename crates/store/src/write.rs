@@ -1,5 +1,6 @@
 //! Writing: one transaction, a savepoint for each document.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::digest::{self, Seal, Texts};
 use crate::error::StoreError;
-use crate::sqlite::schema;
+use crate::sqlite::schema::{self, SETTLED_IDS};
 use crate::terms::{self, TermCounts};
 use crate::validate;
 
@@ -19,6 +20,8 @@ pub struct Batch<'c> {
     waited: Duration,
     dimension: usize,
     changed: bool,
+    /// Whether enough ids of chunks are new to be moved to the large table.
+    settle: Cell<bool>,
 }
 
 impl<'c> Batch<'c> {
@@ -35,6 +38,7 @@ impl<'c> Batch<'c> {
             waited,
             dimension,
             changed: false,
+            settle: Cell::new(false),
         };
         batch.execute("BEGIN IMMEDIATE")?;
         Ok(batch)
@@ -44,6 +48,9 @@ impl<'c> Batch<'c> {
     pub(crate) fn finish(self) -> Result<(), StoreError> {
         if !self.changed {
             return self.execute("ROLLBACK");
+        }
+        if self.settle.get() {
+            schema::settle_ids(self.connection).map_err(|error| self.wrap(error))?;
         }
         schema::advance(self.connection).map_err(|error| self.wrap(error))?;
         self.execute("COMMIT")
@@ -207,8 +214,7 @@ impl<'c> Batch<'c> {
         let mut vectors = facts.vectors.rows().into_iter();
         let mut terms = terms.unwrap_or_default().iter();
         for (place, chunk) in facts.chunks.iter().enumerate() {
-            self.insert_chunk(document, place, chunk)?;
-            let id = self.connection.last_insert_rowid();
+            let id = self.insert_chunk(document, place, chunk)?;
             self.insert_texts(id, chunk)?;
             if !chunk.role.is_indexed() {
                 continue;
@@ -229,14 +235,13 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn insert_chunk(&self, document: i64, place: usize, chunk: &Chunk) -> Result<(), StoreError> {
-        let inserted = self.connection.prepare_cached(
+    /// The chunk's number in the tables.
+    fn insert_chunk(&self, document: i64, place: usize, chunk: &Chunk) -> Result<i64, StoreError> {
+        self.run(
             "INSERT INTO chunks (chunk, document, indexed, place, kind, parent,
                span_start, span_end, core_start, core_end, line_first, line_last, tokens)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        );
-        let inserted = inserted.and_then(|mut statement| {
-            statement.execute(params![
+            params![
                 chunk.id.as_bytes(),
                 document,
                 chunk.role.is_indexed(),
@@ -250,17 +255,26 @@ impl<'c> Batch<'c> {
                 chunk.lines.first() as i64,
                 chunk.lines.last() as i64,
                 chunk.tokens as i64,
-            ])
-        });
-        match inserted {
-            Ok(_) => Ok(()),
-            // Within the document ids were checked, so the other one is another document's.
-            Err(error) if is_unique_violation(&error) => Err(StoreError::ForeignChunk {
+            ],
+        )?;
+        let id = self.connection.last_insert_rowid();
+        if id % SETTLED_IDS == 0 {
+            self.settle.set(true);
+        }
+        // Within the document ids were checked, so one that is there is another document's.
+        let found = self.run(
+            "INSERT INTO new_chunk_ids (chunk, id)
+             SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM chunk_ids WHERE chunk = ?1)
+             ON CONFLICT DO NOTHING",
+            params![chunk.id.as_bytes(), id],
+        )?;
+        match found {
+            0 => Err(StoreError::ForeignChunk {
                 doc: chunk.doc.clone(),
                 chunk: chunk.id,
                 problem: "has the id of a chunk of another document",
             }),
-            Err(error) => Err(self.wrap(error)),
+            _ => Ok(id),
         }
     }
 
@@ -319,10 +333,4 @@ pub(crate) fn stored_digest(
 
 fn json(path: &Path, value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::io(path, error.into()))
-}
-
-fn is_unique_violation(error: &rusqlite::Error) -> bool {
-    error
-        .sqlite_error()
-        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE)
 }

@@ -1,6 +1,7 @@
 //! Many clients while somebody writes: one connection, a pool, a pool with a cache.
 
 mod lookup;
+mod page;
 mod world;
 
 use std::collections::BTreeMap;
@@ -10,13 +11,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use cornu::LiveRagIndex;
 use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
-use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_store::naive::{Habit, hammer};
 
 use self::world::{CACHED, DIMENSION, DOCUMENTS, POOL, SINGLE, Workload, World};
 use crate::load::{self, Met};
 use crate::run::say;
-use crate::table::{Bench, Part, Table};
+use crate::table::{Bench, Part, Section, Table};
 
 const CLIENTS: [usize; 3] = [1, 8, 64];
 const ROUNDS: usize = 2;
@@ -55,48 +55,38 @@ impl Table for Pool {
          by this store. The chapter's figures are of another machine, model and load."
     }
 
-    fn spec(&self) -> TableSpec {
-        TableSpec::new([
-            Column::new("QPS", "qps", Format::Fixed(0))
-                .with_interval()
-                .with_printed(),
-            Column::new("p50", "p50_ms", Format::Milliseconds(3)).with_printed(),
-            Column::new("p99", "p99_ms", Format::Milliseconds(3)).with_printed(),
-            Column::new("errors", "error_rate", Format::Percent(1)).with_printed(),
-            Column::new("hits", "hit_rate", Format::Percent(1)),
-            Column::new("1/(1 − hits)", "bound", Format::Fixed(2)),
-            Column::new("to one connection", "to_single", Format::Fixed(2)),
-            Column::new("to the pool", "to_pool", Format::Fixed(2)),
-            Column::new("p99 / idle p50", "p99_to_idle", Format::Fixed(1)),
-            Column::new("of memory's rate", "of_memory", Format::Percent(0)),
-        ])
+    fn sections(&self) -> Vec<Section> {
+        page::sections()
     }
 
-    fn brief(&self) -> TableSpec {
-        TableSpec::new([
-            Column::new("QPS", "qps", Format::Fixed(0)).with_printed(),
-            Column::new("p50", "p50_ms", Format::Milliseconds(2)).with_printed(),
-            Column::new("p99", "p99_ms", Format::Milliseconds(2)).with_printed(),
-            Column::new("errors", "error_rate", Format::Percent(1)).with_printed(),
-            Column::new("hits", "hit_rate", Format::Percent(1)),
-        ])
+    fn brief(&self) -> Section {
+        page::brief()
     }
 
     fn printed(&self) -> Vec<Printed> {
-        let row = |system: &str, metrics: [f64; 4]| Printed {
+        let row = |system: &str, metrics: &[(&str, f64)]| Printed {
             system: system.to_owned(),
             dataset: Some(dataset(Workload::Narrow, true, "8")),
-            metrics: ["qps", "p50_ms", "p99_ms", "error_rate"]
-                .map(str::to_owned)
-                .into_iter()
-                .zip(metrics)
+            metrics: metrics
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), *value))
                 .collect(),
             source: "chapter 14, stage 7".to_owned(),
         };
+        let figures = |qps, p50, p99, errors| {
+            [
+                ("qps", qps),
+                ("p50_ms", p50),
+                ("p99_ms", p99),
+                ("error_rate", errors),
+            ]
+        };
+        let mut cached = figures(385.2, 1.8, 7.4, 0.0).to_vec();
+        cached.push(("hit_rate", 0.248));
         vec![
-            row(SINGLE, [42.1, 22.4, 186.5, 0.084]),
-            row(POOL, [148.5, 6.5, 18.2, 0.0]),
-            row(CACHED, [385.2, 1.8, 7.4, 0.0]),
+            row(SINGLE, &figures(42.1, 22.4, 186.5, 0.084)),
+            row(POOL, &figures(148.5, 6.5, 18.2, 0.0)),
+            row(CACHED, &cached),
         ]
     }
 
@@ -267,7 +257,7 @@ fn shown(
                 put("p99_to_idle", turns.met.quantile(0.99) / idle, "ratio");
             }
             if name != SINGLE {
-                put("to_single", turns.met.rate() / rate(SINGLE), "ratio");
+                put("to_one", turns.met.rate() / rate(SINGLE), "ratio");
             }
             if let Some(hits) = turns.hits {
                 put("hit_rate", hits, "fraction");
@@ -355,7 +345,7 @@ fn quick(seed: u64) -> Result<Vec<Row>> {
     let (Some((before, _)), Some((after, _))) = (before, after) else {
         anyhow::bail!("none of the systems has a cache");
     };
-    let mut row = Row::measured("quick", CACHED);
+    let mut row = Row::measured(&dataset(Workload::Zipf, false, "1"), CACHED);
     let mut put = |name: &str, value: u64| {
         let part = value as f64 / ASKED as f64;
         let measure = Measure::exact(part, "fraction", ASKED);
@@ -365,4 +355,39 @@ fn quick(seed: u64) -> Result<Vec<Row>> {
     put("hit_rate", (after - before) / 2);
     put("error_rate", ASKED - same);
     Ok(vec![row])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_load_stands_in_one_section() {
+        let sections = Pool.sections();
+        for workload in Workload::ALL {
+            for writing in [false, true] {
+                for load in ["1", "8", "64", "open"] {
+                    let name = dataset(workload, writing, load);
+                    let held = sections.iter().filter(|one| one.holds(&name)).count();
+                    assert_eq!(held, 1, "{name}");
+                }
+            }
+        }
+    }
+
+    /// A small world through the whole measurement: rows for every load and system, no error.
+    #[test]
+    fn a_small_world_is_measured_whole() {
+        let world = World::build(60, 9).unwrap();
+        let rows = loads(&world, Workload::Narrow, true, 9, 1.0).unwrap();
+        assert_eq!(rows.len(), 12);
+        for row in &rows {
+            assert_eq!(row.metrics["error_rate"].value, 0.0, "{row:?}");
+            assert!(row.metrics["qps"].value > 0.0, "{row:?}");
+        }
+        let alone = lookup::rows(&world).unwrap();
+        assert_eq!(alone.len(), 3);
+        let (one, other) = (world.nth(Workload::Zipf, 3), world.nth(Workload::Zipf, 3));
+        assert_eq!(one, other);
+    }
 }

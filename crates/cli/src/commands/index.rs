@@ -48,7 +48,7 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     };
     let summary = pass.write(files, args.prune)?;
     // Now, rather than at the first question.
-    index.store().prepare()?;
+    index.prepare()?;
     summary.show(args, terminal)
 }
 
@@ -71,7 +71,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
         terminal,
     };
     let first = pass.write(files, args.prune)?;
-    index.store().prepare()?;
+    index.prepare()?;
     first.show(args, terminal)?;
     terminal.note("watching for changes; Ctrl-C ends it");
     loop {
@@ -91,7 +91,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
         };
         let written = pass.write(files, true).and_then(|summary| {
             if summary.changed() {
-                index.store().prepare()?;
+                index.prepare()?;
                 summary.show(args, terminal)?;
             }
             Ok(())

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
-use cornu::DocId;
 use cornu::core::FactStore;
 use cornu::store::{Access, Options, SqliteVecStore};
+use cornu::{DocId, upkeep};
 use serde::Serialize;
 
 use crate::args::{Database, OwnerArgs, RebuildArgs, RemoveArgs, StatsArgs};
@@ -25,7 +25,7 @@ pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> 
             false => report.absent.push(doc),
         }
     }
-    store.prepare()?;
+    upkeep::prepare(&store)?;
     for doc in &report.absent {
         terminal.error(&format!("{doc} is not in the index"));
     }
@@ -52,7 +52,7 @@ pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> 
 }
 
 pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
-    let findings = open(&args.database, Access::ReadOnly)?.doctor()?;
+    let findings = upkeep::doctor(&open(&args.database, Access::ReadOnly)?)?;
     if args.format.json {
         let findings: Vec<Finding<'_>> = findings
             .iter()
@@ -88,6 +88,7 @@ pub(super) fn stats(args: &StatsArgs) -> Result<Outcome> {
         database_bytes: stats.database_bytes,
         log_bytes: stats.log_bytes,
         vec_bytes: stats.vec_bytes,
+        postings_bytes: stats.postings_bytes,
         model: store.fingerprint().to_string(),
     };
     if args.format.json {
@@ -103,7 +104,7 @@ pub(super) fn rebuild(args: &RebuildArgs) -> Result<Outcome> {
     if args.vacuum {
         store.vacuum()?;
     }
-    store.rebuild_index()?;
+    upkeep::rebuild(&store)?;
     if args.format.json {
         output::print_json(&Rebuilt {
             rebuilt: true,
@@ -159,6 +160,7 @@ struct Stats {
     database_bytes: u64,
     log_bytes: u64,
     vec_bytes: u64,
+    postings_bytes: u64,
     model: String,
 }
 
@@ -167,7 +169,7 @@ impl Stats {
         format!(
             "documents       {}\nwithout grants  {}\nchunks          {}\nvectors         {} of {} \
              dimensions\ndatabase        {} bytes\nlog             {} bytes\nvector file     {} \
-             bytes\nmodel           {}",
+             bytes\npostings file   {} bytes\nmodel           {}",
             self.documents,
             self.without_grants,
             self.chunks,
@@ -176,6 +178,7 @@ impl Stats {
             self.database_bytes,
             self.log_bytes,
             self.vec_bytes,
+            self.postings_bytes,
             self.model
         )
     }

@@ -25,7 +25,7 @@ impl Weigh for Kept {
 pub(crate) fn view(documents: &[&str], epoch: u64) -> View {
     let ids: Vec<DocId> = documents
         .iter()
-        .map(|name| DocId::new(*name).unwrap())
+        .map(|name| DocId::new(name).unwrap())
         .collect();
     let (content, acl) = (ContentHash::of(b""), Acl::public());
     let entries = ids.iter().zip(0..).map(|(id, ordinal)| ViewEntry {
@@ -358,7 +358,7 @@ struct FewOf(std::hash::DefaultHasher);
 
 impl Hasher for FewOf {
     fn finish(&self) -> u64 {
-        self.0.finish() % 5 << 32
+        (self.0.finish() % 5) << 32
     }
     fn write(&mut self, bytes: &[u8]) {
         self.0.write(bytes);

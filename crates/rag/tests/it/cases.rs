@@ -298,6 +298,116 @@ fn vs_02_a_failing_route_is_not_swallowed() {
     assert!(error.to_string().contains("down"), "{error}");
 }
 
+/// What the sparse route hands to the fusion is larger for the better text, on three texts as on a
+/// million: its best has the largest share.
+#[test]
+fn tk_14_the_fusion_gets_bm25_scores_of_which_larger_is_better() {
+    let texts = ["alpha beta", "alpha alpha gamma", "delta"];
+    let documents: Vec<_> = texts
+        .iter()
+        .zip(["1.md", "2.md", "3.md"])
+        .map(|(text, name)| document(name, text, Acl::public()))
+        .collect();
+    let home = Home::holding(&documents);
+    let reader = Principal::public();
+    let found = home.index.search_sparse(&reader, "alpha", 10).unwrap();
+    let names: Vec<_> = found
+        .hits
+        .iter()
+        .map(|hit| hit.chunk.doc.as_str())
+        .collect();
+    assert_eq!(names, ["2.md", "1.md"]);
+    assert!(found.hits[0].score > 1.1 * found.hits[1].score && found.hits[1].score > 0.05);
+
+    let convex = cornu::LiveRagIndex::open(
+        home.folder.path().join("index.db"),
+        crate::world::provider(),
+        cornu::RagOptions {
+            fusion: cornu::Fusion::Convex {
+                alpha: 0.5,
+                normalisation: cornu::fuse::Normalisation::default(),
+            },
+            ..crate::world::options()
+        },
+    );
+    for index in [&home.index, &convex.unwrap()] {
+        let hits = index.search_hybrid(&reader, "alpha", 10).unwrap().hits;
+        let share = |name: &str| {
+            let hit = hits.iter().find(|hit| hit.chunk.doc.as_str() == name);
+            hit.and_then(|hit| hit.sparse?.share)
+        };
+        assert!(share("2.md") > share("1.md"), "{hits:?}");
+        assert_eq!(share("3.md"), None);
+    }
+}
+
+/// No row below the threshold is evidence, whichever way the neighbours were found: no statement
+/// carries the bound, the exact similarity is compared here.
+#[test]
+fn vs_22_nothing_below_the_threshold_is_evidence_by_any_route() {
+    use cornu::store::Route;
+    let documents: Vec<_> = (0..20_usize)
+        .map(|at| {
+            let near = "the pump starts at noon ".repeat(20 - at);
+            let far = "rivers carry sand to the sea ".repeat(at);
+            document(
+                &format!("{at:02}.md"),
+                &format!("{near}{far}."),
+                Acl::public(),
+            )
+        })
+        .collect();
+    let question = "the pump starts at noon";
+    let mut seen = Vec::new();
+    for route in [Route::Sql, Route::Resident, Route::Facts] {
+        let mut options = cornu::RagOptions {
+            evidence: 20,
+            sentences: 20,
+            entity_check: false,
+            ..crate::world::options()
+        };
+        options.store.route = route;
+        let home = Home::with(options);
+        home.index.ingest_all(&documents, |_| {}).unwrap();
+        let reader = Principal::public();
+        let hits = home.index.search_dense(&reader, question, 20).unwrap().hits;
+        assert_eq!(hits.len(), 20);
+        let median = f64::midpoint(hits[9].score, hits[10].score);
+        assert!(hits[9].score > median && median > hits[10].score);
+
+        let response = home
+            .index
+            .answer(&reader, question, &home.threshold(median))
+            .unwrap();
+        let trace = response.trace.to_string();
+        assert_eq!(
+            trace.matches("out: below the threshold").count(),
+            10,
+            "{trace}"
+        );
+        let above: Vec<_> = hits[..10].iter().map(|hit| hit.chunk.id).collect();
+        let answer = response.outcome.answer().unwrap();
+        let cited: Vec<_> = answer
+            .statements
+            .iter()
+            .map(|one| one.citation.chunk)
+            .collect();
+        assert!(cited.iter().all(|chunk| above.contains(chunk)), "{trace}");
+        // At the tenth's own similarity it is in; one bit above it is out.
+        for (value, out) in [(hits[9].score, 10), (hits[9].score.next_up(), 11)] {
+            let response = home.index.answer(&reader, question, &home.threshold(value));
+            let trace = response.unwrap().trace.to_string();
+            assert_eq!(
+                trace.matches("out: below the threshold").count(),
+                out,
+                "{trace}"
+            );
+        }
+        seen.push(response.to_json());
+    }
+    assert!(seen.iter().all(|json| *json == seen[0]));
+}
+
 /// However many forbidden vectors are nearer, the one that may be seen is found.
 #[test]
 fn vs_04_and_17_hidden_crowds_and_empty_views() {

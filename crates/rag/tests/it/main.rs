@@ -16,6 +16,7 @@ mod journey;
 mod leaks;
 mod near_miss;
 mod near_questions;
+mod postings;
 mod prune;
 mod question_set;
 mod suite;

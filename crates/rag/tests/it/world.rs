@@ -113,6 +113,10 @@ impl World {
                     world.order.retain(|other| other != id);
                 }
             }
+            // So that the file of postings is there, and behind by up to three writes.
+            if at % 4 == 1 {
+                world.home.index.prepare().unwrap();
+            }
             if at % 3 == 2 || at + 1 == writes.len() {
                 for index in [&world.home.index, &world.convex] {
                     index.search_hybrid(&everybody, question, 3).unwrap();

@@ -1,6 +1,7 @@
 //! Where a score comes from.
 
 use super::Searcher;
+use crate::error::SparseError;
 use crate::formula::Bm25;
 use crate::query::Query;
 
@@ -50,20 +51,29 @@ pub struct TermShare {
 
 impl<I: Ord + Clone> Searcher<'_, I> {
     /// Why a row has the score it has. `None` alike when it does not exist and when it is not seen.
-    #[must_use]
-    pub fn explain(&self, query: &Query, bm25: &Bm25, id: &I) -> Option<Explanation> {
-        let (at, segment, row) =
-            self.segments()
-                .enumerate()
-                .find_map(|(at, (segment, view))| {
-                    let row = segment.row_of(id)?;
-                    let seen = view.visible.contains(row as usize);
-                    seen.then_some((at, segment, row))
-                })?;
-        let length = segment.length(row);
+    ///
+    /// # Errors
+    /// [`SparseError::Damaged`], of an index that stands in a file.
+    pub fn explain(
+        &self,
+        query: &Query,
+        bm25: &Bm25,
+        id: &I,
+    ) -> Result<Option<Explanation>, SparseError> {
+        let place = self
+            .segments()
+            .enumerate()
+            .find_map(|(at, ((_, rows), view))| {
+                let row = rows.row_of(id)?;
+                let seen = view.visible.contains(row as usize);
+                seen.then_some((at, row, rows.length(row)))
+            });
+        let Some((at, row, length)) = place else {
+            return Ok(None);
+        };
         let average_length = self.average_length();
         let saturation = bm25.saturation(average_length);
-        let shares = query.iter().zip(self.terms(query, bm25));
+        let shares = query.iter().zip(self.terms(query, bm25)?);
         let terms: Vec<TermShare> = shares
             .map(|((name, weight), term)| {
                 let count = term.postings.get(at).and_then(|postings| {
@@ -87,12 +97,12 @@ impl<I: Ord + Clone> Searcher<'_, I> {
             })
             .collect();
         let held = terms.iter().filter(|term| term.count > 0);
-        Some(Explanation {
+        Ok(Some(Explanation {
             score: held.fold(0.0, |sum, term| sum + term.share),
             length,
             rows: self.stats.rows,
             average_length,
             terms,
-        })
+        }))
     }
 }

@@ -14,7 +14,7 @@ use super::top::Top;
 use crate::bits::Bits;
 use crate::formula::Saturation;
 use crate::gallop::gallop;
-use crate::segment::{BLOCK, Block, Postings, Segment};
+use crate::segment::{BLOCK, Block, Postings, Rows};
 use crate::stats::SegmentView;
 
 /// Rows in a window.
@@ -74,24 +74,24 @@ impl<'a> Cursor<'a> {
             _ => 0..0,
         };
         let blocks = self.postings.blocks.get(blocks).unwrap_or_default();
-        let bound = |block: &Block| self.weight * self.saturation.of(block.most, block.shortest);
+        let bound = |&[most, shortest]: &Block| self.weight * self.saturation.of(most, shortest);
         self.bound = blocks.iter().map(bound).fold(0.0, f64::max);
     }
 
     /// What the term gives to a row, from the last row that was asked for on.
-    fn share<I>(&mut self, row: u32, segment: &Segment<I>) -> Option<f64> {
+    fn share<I>(&mut self, row: u32, rows: Rows<'_, I>) -> Option<f64> {
         self.probe = gallop(self.postings.rows, self.probe, row);
         if self.postings.rows.get(self.probe) != Some(&row) {
             return None;
         }
         let count = *self.postings.counts.get(self.probe)?;
-        Some(self.weight * self.saturation.of(count, segment.length(row)))
+        Some(self.weight * self.saturation.of(count, rows.length(row)))
     }
 }
 
 /// Offers to `top` every row that is seen and holds a term, or (`prune`) every one that can enter.
 pub(super) fn scan<'a, I: Ord + Clone>(
-    segment: &'a Segment<I>,
+    rows: Rows<'a, I>,
     view: &SegmentView,
     mut cursors: Vec<Cursor<'a>>,
     top: &mut Top<'a, I>,
@@ -102,7 +102,7 @@ pub(super) fn scan<'a, I: Ord + Clone>(
         .map(|cursor| cursor.postings.rows.len())
         .sum();
     if prune && view.count.saturating_mul(8 * cursors.len()) < postings {
-        return pick(segment, view, &mut cursors, top);
+        return pick(rows, view, &mut cursors, top);
     }
     let mut sums = vec![0.0; WINDOW];
     let mut touched = Bits::new(WINDOW);
@@ -118,7 +118,7 @@ pub(super) fn scan<'a, I: Ord + Clone>(
         }
         let walked = cursors.iter().filter(|cursor| cursor.essential);
         for cursor in walked {
-            add_up(cursor, segment, view, start, &mut sums, &mut touched);
+            add_up(cursor, rows, view, start, &mut sums, &mut touched);
         }
         for place in touched.drain() {
             let Some(sum) = sums.get_mut(place).map(std::mem::take) else {
@@ -126,14 +126,14 @@ pub(super) fn scan<'a, I: Ord + Clone>(
             };
             let row = start + place as u32;
             let threshold = top.threshold();
-            if !can_enter(row, sum, &left_out, threshold, segment, &mut cursors) {
+            if !can_enter(row, sum, &left_out, threshold, rows, &mut cursors) {
                 continue;
             }
             let mut score = sum;
             if !left_out.is_empty() {
-                score = in_full(row, segment, &mut cursors).unwrap_or(sum);
+                score = in_full(row, rows, &mut cursors).unwrap_or(sum);
             }
-            if let Some(id) = segment.id(row) {
+            if let Some(id) = rows.id(row) {
                 top.push(score, id);
             }
         }
@@ -185,7 +185,7 @@ fn can_enter<I>(
     mut sum: f64,
     left_out: &[LeftOut],
     threshold: f64,
-    segment: &Segment<I>,
+    rows: Rows<'_, I>,
     cursors: &mut [Cursor<'_>],
 ) -> bool {
     for &(at, rest) in left_out.iter().rev() {
@@ -194,7 +194,7 @@ fn can_enter<I>(
         }
         let share = cursors
             .get_mut(at)
-            .and_then(|cursor| cursor.share(row, segment));
+            .and_then(|cursor| cursor.share(row, rows));
         sum += share.unwrap_or(0.0);
     }
     sum * ROOM >= threshold
@@ -204,32 +204,32 @@ fn can_enter<I>(
 /// none is left out the sums are the scores.
 fn add_up<I>(
     cursor: &Cursor<'_>,
-    segment: &Segment<I>,
+    rows: Rows<'_, I>,
     view: &SegmentView,
     start: u32,
     sums: &mut [f64],
     touched: &mut Bits,
 ) {
     let window = cursor.at..cursor.end;
-    let rows = cursor.postings.rows.get(window.clone()).unwrap_or_default();
+    let holders = cursor.postings.rows.get(window.clone()).unwrap_or_default();
     let counts = cursor.postings.counts.get(window).unwrap_or_default();
-    for (&row, &count) in rows.iter().zip(counts) {
+    for (&row, &count) in holders.iter().zip(counts) {
         if !view.all && !view.visible.contains(row as usize) {
             continue;
         }
         let place = (row - start) as usize;
         if let Some(sum) = sums.get_mut(place) {
-            *sum += cursor.weight * cursor.saturation.of(count, segment.length(row));
+            *sum += cursor.weight * cursor.saturation.of(count, rows.length(row));
             touched.insert(place);
         }
     }
 }
 
 /// A row's score over all terms, in the query's order; `None` when it holds none.
-fn in_full<I>(row: u32, segment: &Segment<I>, cursors: &mut [Cursor<'_>]) -> Option<f64> {
+fn in_full<I>(row: u32, rows: Rows<'_, I>, cursors: &mut [Cursor<'_>]) -> Option<f64> {
     let mut score = None;
     for cursor in cursors {
-        if let Some(share) = cursor.share(row, segment) {
+        if let Some(share) = cursor.share(row, rows) {
             score = Some(score.unwrap_or(0.0) + share);
         }
     }
@@ -238,14 +238,14 @@ fn in_full<I>(row: u32, segment: &Segment<I>, cursors: &mut [Cursor<'_>]) -> Opt
 
 /// Where few rows are seen: looks each of them up in every list.
 fn pick<'a, I: Ord + Clone>(
-    segment: &'a Segment<I>,
+    rows: Rows<'a, I>,
     view: &SegmentView,
     cursors: &mut [Cursor<'a>],
     top: &mut Top<'a, I>,
 ) {
     for row in view.visible.iter() {
         let row = row as u32;
-        if let (Some(score), Some(id)) = (in_full(row, segment, cursors), segment.id(row)) {
+        if let (Some(score), Some(id)) = (in_full(row, rows, cursors), rows.id(row)) {
             top.push(score, id);
         }
     }

@@ -69,10 +69,10 @@ proptest! {
                 let terms = words.split(' ').map(|word| (word.to_owned(), 1.0));
                 let query = Query::weighted(terms).unwrap();
                 let bm25 = Bm25::default();
-                prop_assert_eq!(ours.search(&query, &bm25, 3), theirs.search(&query, &bm25, 3));
+                prop_assert_eq!(ours.search(&query, &bm25, 3).unwrap(), theirs.search(&query, &bm25, 3).unwrap());
                 for id in state.values().flat_map(|d| d.rows.iter().map(|row| row.id)) {
-                    let why = ours.explain(&query, &bm25, &id);
-                    prop_assert_eq!(why, theirs.explain(&query, &bm25, &id));
+                    let why = ours.explain(&query, &bm25, &id).unwrap();
+                    prop_assert_eq!(why, theirs.explain(&query, &bm25, &id).unwrap());
                 }
             }
             let before = index.fingerprint().clone();
@@ -124,7 +124,7 @@ fn ordinals_may_be_sparse() {
     let view = View::resolve(&Principal::public(), 1, entries);
     let query = Query::weighted([("a".to_owned(), 1.0)]).unwrap();
     let searcher = index.searcher(&view).unwrap();
-    let found = searcher.search(&query, &Bm25::default(), 5);
+    let found = searcher.search(&query, &Bm25::default(), 5).unwrap();
     assert_eq!(found.ids().copied().collect::<Vec<_>>(), ordinals[1..]);
     assert_eq!(searcher.rows(), 2);
 }
@@ -149,6 +149,7 @@ fn statistics_stay_within_their_bound() {
                     .searcher(&view)
                     .unwrap()
                     .search(&query, &Bm25::default(), 5)
+                    .unwrap()
             };
             assert_eq!(found(&roomy), found(&none));
             match round {
@@ -191,6 +192,7 @@ fn threads_get_the_same_answers() {
             .searcher(&seen)
             .unwrap()
             .search(&query, &Bm25::default(), 50)
+            .unwrap()
     };
     let found = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(search)).collect();

@@ -103,10 +103,10 @@ fn answers(
         let size = (searcher.rows(), searcher.average_length());
         writeln!(out, "{size:?}").unwrap();
         for k in [k, usize::MAX] {
-            writeln!(out, "{:?}", searcher.search(query, bm25, k)).unwrap();
+            writeln!(out, "{:?}", searcher.search(query, bm25, k).unwrap()).unwrap();
         }
         for id in ids {
-            writeln!(out, "{:?}", searcher.explain(query, bm25, id)).unwrap();
+            writeln!(out, "{:?}", searcher.explain(query, bm25, id).unwrap()).unwrap();
         }
     }
     out
@@ -144,12 +144,12 @@ proptest! {
         let (index, view) = (index(&history), view(&history, &principal));
         let searcher = index.searcher(&view).unwrap();
         let bm25 = Bm25::default();
-        for hit in &searcher.search(&query, &bm25, k) {
+        for hit in &searcher.search(&query, &bm25, k).unwrap() {
             let facts = history.finally().into_values().find(|facts| {
                 facts.acl.admits(&principal) && facts.indexed().any(|chunk| chunk.id == hit.id)
             });
             prop_assert!(facts.is_some());
-            let why = searcher.explain(&query, &bm25, &hit.id).unwrap();
+            let why = searcher.explain(&query, &bm25, &hit.id).unwrap().unwrap();
             prop_assert_eq!(why.score.to_bits(), hit.score.to_bits());
             let sum = why.terms.iter().fold(0.0, |sum, term| sum + term.share);
             prop_assert_eq!(sum.to_bits(), hit.score.to_bits());

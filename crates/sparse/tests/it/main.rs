@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod file;
 mod index;
 mod interference;
 mod interference_leaks;

@@ -65,7 +65,7 @@ fn compare(
     {
         let query = Query::weighted(query.iter().map(|term| (term.clone(), 1.0))).unwrap();
         for (id, expected) in (0..).zip(scores.as_array().unwrap()) {
-            let why = searcher.explain(&query, &bm25, &id).unwrap();
+            let why = searcher.explain(&query, &bm25, &id).unwrap().unwrap();
             let frequencies = why
                 .terms
                 .iter()
@@ -187,7 +187,7 @@ fn search_orders_as_the_oracle_does() {
         .unwrap();
     for (query, scores) in oracles.queries.iter().zip(scores) {
         let query = Query::weighted(query.iter().map(|term| (term.clone(), 1.0))).unwrap();
-        let found = searcher.search(&query, &bm25, 100);
+        let found = searcher.search(&query, &bm25, 100).unwrap();
         let score = |id: u32| scores[id as usize].as_f64().unwrap();
         let positive = (0..60).filter(|&id| score(id) > 0.0).count();
         assert_eq!(found.len(), positive);

@@ -84,15 +84,15 @@ proptest! {
         let bm25 = Bm25::new(variant, 1.2, b).unwrap();
         let found = {
             let searcher = index.searcher(&view).unwrap();
-            let found = searcher.search(&query, &bm25, k);
-            prop_assert_eq!(&found, &searcher.search_exhaustively(&query, &bm25, k));
+            let found = searcher.search(&query, &bm25, k).unwrap();
+            prop_assert_eq!(&found, &searcher.search_exhaustively(&query, &bm25, k).unwrap());
             found
         };
         // A shorter list is the beginning of a longer one.
         {
             let searcher = index.searcher(&view).unwrap();
-            prop_assert_eq!(searcher.search(&query, &bm25, k / 2), found.clone().top(k / 2));
-            let usual = searcher.search(&query, &Bm25::default(), k);
+            prop_assert_eq!(searcher.search(&query, &bm25, k / 2).unwrap(), found.clone().top(k / 2));
+            let usual = searcher.search(&query, &Bm25::default(), k).unwrap();
             let reference: Vec<NaiveRow<u32>> = rows
                 .iter()
                 .enumerate()
@@ -114,8 +114,8 @@ proptest! {
         index.apply(documents(&rows, |document| document % 2 == 1), 1).unwrap();
         for again in 0..2 {
             let searcher = index.searcher(&view).unwrap();
-            prop_assert_eq!(&searcher.search(&query, &bm25, k), &found);
-            prop_assert_eq!(&searcher.search_exhaustively(&query, &bm25, k), &found);
+            prop_assert_eq!(&searcher.search(&query, &bm25, k).unwrap(), &found);
+            prop_assert_eq!(&searcher.search_exhaustively(&query, &bm25, k).unwrap(), &found);
             if again == 0 {
                 index.apply(documents(&rows, |document| document % 9 == 0), 1).unwrap();
             }

@@ -17,11 +17,11 @@ fn a_words_parts_do_not_make_a_text_longer() {
     // Beside a text with a plain word in the identifier's place, other words weigh the same.
     let index = index_texts(&tokenizer, &["zero_grad now", "gradient now"]);
     let view = view(2, |_| true);
-    let found =
-        index
-            .searcher(&view)
-            .unwrap()
-            .search(&Query::new(&tokenizer, "now"), &Bm25::default(), 2);
+    let found = index
+        .searcher(&view)
+        .unwrap()
+        .search(&Query::new(&tokenizer, "now"), &Bm25::default(), 2)
+        .unwrap();
     assert_eq!(found.as_slice()[0].score, found.as_slice()[1].score);
 }
 
@@ -95,7 +95,7 @@ fn parameters_at_the_ends_of_their_ranges_stay_finite() {
                 .unwrap()
                 .with_delta(delta)
                 .unwrap();
-            let found = searcher.search(&query, &bm25, 3);
+            let found = searcher.search(&query, &bm25, 3).unwrap();
             assert_eq!(found.len(), 3, "{variant:?}");
             assert!(
                 found

@@ -209,6 +209,39 @@ mod tests {
         }
     }
 
+    /// VS-21: vec0 sees the limit as `k = ?`, a constraint that every SQLite hands to a virtual
+    /// table; a bound LIMIT reaches it from 3.41 on only. SQLite is compiled in, so the version is
+    /// ours; one prepared statement serves every k.
+    #[test]
+    fn vs_21_k_is_a_constraint_and_no_limit() {
+        let words: Vec<String> = STATEMENT
+            .split_whitespace()
+            .map(str::to_uppercase)
+            .collect();
+        assert!(words.windows(3).any(|three| three == ["K", "=", "?2"]));
+        assert!(!words.contains(&"LIMIT".to_owned()));
+        assert!(rusqlite::version_number() >= 3_041_000);
+
+        let folder = tempfile::tempdir().unwrap();
+        let connection = database(&folder.path().join("index.db"));
+        let query: Vec<u8> = [1.0_f32, 0.0]
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .collect();
+        let mut statement = connection.prepare(STATEMENT).unwrap();
+        for k in [3_i64, 1, 10, 7] {
+            let visible = integers((1..=10).map(|at| at * 10));
+            let found = statement.query_map(params![query, k, visible], |row| row.get(0));
+            let found: Vec<i64> = found.unwrap().collect::<Result<_, _>>().unwrap();
+            let nearest: Vec<i64> = (1..=k).map(|at| at * 10).collect();
+            assert_eq!(found, nearest);
+        }
+        // Neither form: vec0 says so, and nothing is scanned in silence.
+        let bare = STATEMENT.replace("AND k = ?2", "AND ?2 = ?2");
+        let error = connection.prepare(&bare).err().unwrap();
+        assert!(error.to_string().contains("LIMIT or 'k = ?'"), "{error}");
+    }
+
     /// Forms that look the same and starve: the gate tells them apart, and so does the count.
     #[test]
     fn forms_that_filter_behind_the_cut_are_caught() {

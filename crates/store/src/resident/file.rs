@@ -9,7 +9,7 @@
 //!       4 · D · rows     f32, by document, by place
 //! ```
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -17,9 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::segment::{BLOCK_ROWS, Damaged, Mapped, Segment};
-use super::{Place, Resident, map};
+use super::{Place, Resident};
+use crate::artifact::ArtifactFile;
 use crate::error::StoreError;
-use crate::sqlite::create::{draft_path, sync_folder};
+use crate::map::map;
 use crate::sqlite::schema::{Meta, State};
 
 const MAGIC: &[u8; 8] = b"CORNUVEC";
@@ -73,29 +74,18 @@ impl Layout {
 }
 
 /// Writes all live rows to a new file and puts it in place of the old one.
-///
-/// The rows are on the disk before the name is: a crash leaves the old file or the new one.
-pub(crate) fn save(resident: &Resident, identity: Identity, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn save(
+    resident: &Resident,
+    identity: Identity,
+    artifact: &ArtifactFile,
+) -> Result<(), StoreError> {
     if cfg!(target_endian = "big") {
         return Ok(()); // The file is mapped as it is, and holds little-endian numbers.
     }
-    let draft = draft_path(path);
-    let result = write(resident, identity, &draft)
-        .and_then(|()| fs::rename(&draft, path))
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::StorageFull => StoreError::DiskFull {
-                path: path.to_owned(),
-            },
-            _ => StoreError::io(path, error),
-        })
-        .and_then(|()| sync_folder(path));
-    if result.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    result
+    artifact.replace(|out| write(resident, identity, out))
 }
 
-fn write(resident: &Resident, identity: Identity, draft: &Path) -> io::Result<()> {
+fn write(resident: &Resident, identity: Identity, out: &mut BufWriter<File>) -> io::Result<()> {
     let damaged = |_| io::Error::other("the vectors that were to be copied are damaged");
     let rows = resident.live();
     let documents = resident.places.len();
@@ -119,8 +109,6 @@ fn write(resident: &Resident, identity: Identity, draft: &Path) -> io::Result<()
         }
     }
 
-    let file = File::create(draft)?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
     out.seek(SeekFrom::Start(layout.values.start as u64))?;
     let mut block = blake3::Hasher::new();
     let mut in_block = 0;
@@ -145,9 +133,8 @@ fn write(resident: &Resident, identity: Identity, draft: &Path) -> io::Result<()
     out.seek(SeekFrom::Start(0))?;
     out.write_all(&header(identity, resident.state, documents, rows, &tables))?;
     out.write_all(&tables)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.set_len(layout.values.end as u64)?;
-    file.sync_all()
+    out.flush()?;
+    out.get_ref().set_len(layout.values.end as u64)
 }
 
 /// The header without its hash, then the hash of it and of the tables.
@@ -193,7 +180,7 @@ pub(crate) fn load(path: &Path, identity: Identity) -> Option<Resident> {
     if cfg!(target_endian = "big") {
         return None;
     }
-    let map = map::map(&File::open(path).ok()?).ok()?;
+    let map = map(&File::open(path).ok()?).ok()?;
     let mut fields = Fields(map.get(..HEADER)?);
     if fields.take(8)? != MAGIC || fields.u32()? != VERSION || fields.u32()? != BLOCK_ROWS as u32 {
         return None;

@@ -7,11 +7,9 @@
 
 mod build;
 mod file;
-mod map;
 mod scan;
 mod segment;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::sqlite::schema::State;
@@ -58,14 +56,10 @@ impl Resident {
     }
 }
 
-/// The artifact's file: beside the database, with `.vec` after its name.
-pub(crate) fn path_of(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".vec");
-    PathBuf::from(name)
-}
+/// Stands after the database's name.
+pub(crate) const SUFFIX: &str = ".vec";
 
-fn half(digest: &[u8; 32]) -> [u8; 16] {
+pub(crate) fn half(digest: &[u8; 32]) -> [u8; 16] {
     let mut half = [0; 16];
     for (to, from) in half.iter_mut().zip(digest) {
         *to = *from;

@@ -10,8 +10,11 @@ use super::{Place, Resident};
 use crate::score::{Query, scan_error, threshold};
 use crate::select::kth_largest;
 
-/// Rows of one task; fewer rows than two tasks have are scanned by the calling thread.
-const TASK_ROWS: usize = 4096;
+/// Rows of one task: few, so that the threads finish together.
+const TASK_ROWS: usize = 1024;
+
+/// Fewer rows are scanned by the calling thread.
+const PARALLEL_ROWS: usize = 4 * TASK_ROWS;
 
 /// Visible rows that stand together.
 #[derive(Clone)]
@@ -67,19 +70,9 @@ impl Resident {
             }
             Ok(())
         };
-        // Both are sorted. From each place on, the next is sought in steps that double: a large
-        // view costs a comparison or two a document, a small one a short search nearby.
         let mut rest = self.places.as_slice();
         for ordinal in view.ordinals() {
-            let lies_before = |place: &Place| place.ordinal < ordinal;
-            let mut step = 1;
-            while rest.get(step).is_some_and(lies_before) {
-                step *= 2;
-            }
-            let near = rest.get(..=step).unwrap_or(rest);
-            rest = rest
-                .get(near.partition_point(lies_before)..)
-                .unwrap_or_default();
+            rest = rest.get(seek(rest, ordinal)..).unwrap_or_default();
             match rest.first() {
                 Some(place) if place.ordinal == ordinal => add(place)?,
                 Some(_) => {}
@@ -90,6 +83,7 @@ impl Resident {
     }
 
     fn scan(&self, runs: &[Run<'_>], query: &Query, scores: &mut [f32]) -> Result<(), Damaged> {
+        let visible = scores.len();
         let mut tasks = Vec::new();
         let mut rest = scores;
         for task in tasks_of(runs) {
@@ -108,7 +102,7 @@ impl Resident {
             }
             Ok(())
         };
-        if tasks.len() < 2 {
+        if visible < PARALLEL_ROWS {
             tasks.into_iter().try_for_each(work)
         } else {
             tasks.into_par_iter().try_for_each(work)
@@ -137,6 +131,24 @@ impl Resident {
     }
 }
 
+/// The first place whose ordinal is not below this one.
+///
+/// Places are sorted by ordinal and no ordinal comes twice, so the place lies no further on than
+/// its ordinal does: exactly there where nothing between was ever removed. Where something was, it
+/// is sought back from there in steps that double.
+fn seek(places: &[Place], ordinal: u32) -> usize {
+    let first = places.first().map_or(ordinal, |place| place.ordinal);
+    let furthest = places.len().min(ordinal.saturating_sub(first) as usize);
+    let lies_before = |at: usize| places.get(at).is_some_and(|place| place.ordinal < ordinal);
+    let mut step = 1;
+    while step <= furthest && !lies_before(furthest - step) {
+        step *= 2;
+    }
+    let from = furthest.saturating_sub(step);
+    let near = places.get(from..furthest).unwrap_or_default();
+    from + near.partition_point(|place| place.ordinal < ordinal)
+}
+
 /// Runs, cut and gathered into tasks of about the same size.
 fn tasks_of<'r>(runs: &[Run<'r>]) -> Vec<Vec<Run<'r>>> {
     let (mut tasks, mut task, mut room) = (Vec::new(), Vec::new(), TASK_ROWS);
@@ -160,4 +172,36 @@ fn tasks_of<'r>(runs: &[Run<'r>]) -> Vec<Vec<Run<'r>>> {
         tasks.push(task);
     }
     tasks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeking_finds_what_a_scan_finds() {
+        let place = |ordinal| Place {
+            ordinal,
+            digest: [0; 16],
+            segment: 0,
+            start: 0,
+            rows: 1,
+        };
+        for gap in [1, 2, 3, 50] {
+            // Dense at first, then with holes.
+            let ordinals = (5..40).chain((40..400).filter(|at| at % gap == 0));
+            let places: Vec<Place> = ordinals.map(place).collect();
+            for from in [0, 1, 17, places.len()] {
+                for ordinal in 0..420 {
+                    let scan = places[from..].iter().position(|one| one.ordinal >= ordinal);
+                    let expected = scan.unwrap_or(places.len() - from);
+                    assert_eq!(
+                        seek(&places[from..], ordinal),
+                        expected,
+                        "{gap} {from} {ordinal}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -8,10 +8,12 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::error::StoreError;
 
 /// Written by this version.
-pub(crate) const SCHEMA: i64 = 1;
+///
+/// 2: ids of chunks are found in two tables instead of one index.
+pub(crate) const SCHEMA: i64 = 2;
 
 /// The oldest that this version reads.
-pub(crate) const OLDEST_SCHEMA: i64 = 1;
+pub(crate) const OLDEST_SCHEMA: i64 = 2;
 
 /// `PRAGMA application_id`: "Crnu".
 pub(crate) const APPLICATION_ID: i64 = 0x4372_6e75;
@@ -24,6 +26,10 @@ pub(crate) const PAGE_SIZE: u32 = 8192;
 /// A document's `ordinal` is the number of one version of it: a changed document gets a new one,
 /// and none is ever used again. So an ordinal means the same facts for ever, and what is derived
 /// from them can be brought up to date by comparing ordinals.
+///
+/// Ids of chunks are hashes, so each new one belongs to another page of whatever finds them. New
+/// ones go to a small table, and from there in order to the large one, [some 65,000](SETTLED_IDS)
+/// at a time: then a commit does not write pages all over the large one.
 pub(crate) const FACTS: &str = "
 CREATE TABLE meta (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -54,7 +60,7 @@ CREATE TABLE grant_seals (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  chunk BLOB NOT NULL UNIQUE CHECK (length(chunk) = 32),
+  chunk BLOB NOT NULL CHECK (length(chunk) = 32),
   document INTEGER NOT NULL REFERENCES documents (ordinal) ON DELETE CASCADE,
   indexed INTEGER NOT NULL CHECK (indexed IN (0, 1)),
   place INTEGER NOT NULL,
@@ -66,6 +72,18 @@ CREATE TABLE chunks (
   tokens INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX chunks_of_document ON chunks (document, indexed, place);
+CREATE TABLE chunk_ids (
+  chunk BLOB PRIMARY KEY,
+  id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE new_chunk_ids (
+  chunk BLOB PRIMARY KEY,
+  id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER chunk_is_gone AFTER DELETE ON chunks BEGIN
+  DELETE FROM new_chunk_ids WHERE chunk = old.chunk;
+  DELETE FROM chunk_ids WHERE chunk = old.chunk;
+END;
 CREATE TABLE chunk_texts (
   id INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
   headings TEXT NOT NULL,
@@ -98,6 +116,17 @@ CREATE VIEW chunk_records AS
     JOIN chunk_texts AS t ON t.id = c.id
   ORDER BY c.id;
 ";
+
+/// New ids of chunks are moved to the large table whenever the last id is past a multiple of this.
+pub(crate) const SETTLED_IDS: i64 = 1 << 16;
+
+/// Moves the new ids of chunks to the large table.
+pub(crate) fn settle_ids(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "INSERT INTO chunk_ids (chunk, id) SELECT chunk, id FROM new_chunk_ids ORDER BY chunk;
+         DELETE FROM new_chunk_ids;",
+    )
+}
 
 /// One state of the facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

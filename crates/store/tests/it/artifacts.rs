@@ -7,7 +7,7 @@ use cornu_store::{Check, Route, StoreError};
 use ndarray::aview1;
 use rusqlite::Connection;
 
-use crate::sample::{Home, Numbers, bits, document, public, reader};
+use crate::sample::{Home, Numbers, bits, document, public, reader, worded};
 
 /// A history with many removals: vec0 and the `.vec` file follow it, and their size stays bounded.
 #[test]
@@ -179,7 +179,7 @@ fn vacuum_gives_space_back_and_changes_no_answer() {
 /// The doctor sees each kind of damage that is done behind the store's back.
 #[test]
 fn the_doctor_finds_what_is_wrong() {
-    let damages: [(&str, Check); 11] = [
+    let damages: [(&str, Check); 13] = [
         (
             "UPDATE vectors SET vector = zeroblob(8) WHERE id = 1",
             Check::Digests,
@@ -187,6 +187,11 @@ fn the_doctor_finds_what_is_wrong() {
         ("DELETE FROM vectors WHERE id = 1", Check::Counts),
         ("UPDATE chunks SET indexed = 0 WHERE id = 1", Check::Counts),
         ("DELETE FROM chunk_texts WHERE id = 1", Check::Counts),
+        ("DELETE FROM new_chunk_ids WHERE id = 1", Check::Counts),
+        (
+            "INSERT INTO chunk_ids VALUES (zeroblob(32), 9)",
+            Check::Counts,
+        ),
         (
             "UPDATE chunk_texts SET text = 'forged' WHERE id = 1",
             Check::Digests,
@@ -268,4 +273,60 @@ fn a_forged_grant_is_an_error_for_who_would_gain() {
         Err(StoreError::Corrupted { .. })
     ));
     assert_eq!(home.view(&reader(&["hr"])).unwrap().len(), 1);
+}
+
+/// New ids of chunks are moved to the large table now and then, and mean the same there.
+#[test]
+fn ids_of_chunks_are_settled_and_found() {
+    let home = Home::new(2, Route::Auto);
+    let page = |at: usize, word: &str| {
+        worded(
+            &format!("{at}.md"),
+            &["public"],
+            &[&[1.0, 0.0], &[0.0, 1.0]],
+            word,
+        )
+    };
+    home.upsert(&page(0, "first")).unwrap();
+    let connection = Connection::open(home.path()).unwrap();
+    // As if so many had been written before.
+    connection
+        .execute(
+            "UPDATE sqlite_sequence SET seq = 65533 WHERE name = 'chunks'",
+            [],
+        )
+        .unwrap();
+    let counts = || {
+        let count = |sql| {
+            connection
+                .query_row(sql, [], |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        (
+            count("SELECT count(*) FROM new_chunk_ids"),
+            count("SELECT count(*) FROM chunk_ids"),
+        )
+    };
+    home.upsert(&page(1, "first")).unwrap();
+    assert_eq!(counts(), (4, 0));
+    home.upsert(&page(2, "first")).unwrap();
+    assert_eq!(counts(), (0, 6));
+    home.upsert(&page(1, "second")).unwrap();
+    assert_eq!(
+        counts(),
+        (2, 4),
+        "what was replaced is gone from the large table"
+    );
+    assert!(home.remove(&DocId::new("2.md").unwrap()).unwrap());
+    assert_eq!(counts(), (2, 2));
+    let view = home.view(&public()).unwrap();
+    for facts in [page(0, "first"), page(1, "second")] {
+        for chunk in &facts.chunks {
+            assert_eq!(home.chunk(&view, &chunk.id).unwrap().as_ref(), Some(chunk));
+        }
+    }
+    for gone in &page(1, "first").chunks {
+        assert_eq!(home.chunk(&view, &gone.id).unwrap(), None);
+    }
+    assert_eq!(home.doctor().unwrap(), []);
 }

@@ -3,7 +3,7 @@
 use cornu_core::testing::conformance::{Rule, StoreOptions, check_store};
 use cornu_store::Route;
 
-use crate::sample::{Home, Prepared};
+use crate::sample::{Home, Prepared, Settled};
 
 fn conforms(route: Route, dimension: usize, seed: u64) {
     let options = StoreOptions {
@@ -52,5 +52,17 @@ fn by_the_mapped_file() {
         ..StoreOptions::new(5)
     };
     check_store(|| Prepared(Home::new(5, Route::Resident)), &options)
+        .unwrap_or_else(|violation| panic!("{violation}"));
+}
+
+/// Ids of chunks lie in the large table, the small one or both.
+#[test]
+fn by_settled_ids() {
+    let options = StoreOptions {
+        cases: 8,
+        seed: 6,
+        ..StoreOptions::new(3)
+    };
+    check_store(|| Settled(Home::new(3, Route::Auto)), &options)
         .unwrap_or_else(|violation| panic!("{violation}"));
 }

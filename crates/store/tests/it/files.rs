@@ -360,33 +360,33 @@ fn other_schemas_are_refused() {
             .pragma_update(None, "user_version", version)
             .unwrap();
     };
-    set(2);
+    set(3);
     let error = open(&path, &options(Route::Auto)).unwrap_err();
     assert!(
         matches!(
             error,
             StoreError::NewerSchema {
-                found: 2,
-                supported: 1,
-                ..
-            }
-        ),
-        "{error}"
-    );
-    set(0);
-    let error = open(&path, &options(Route::Auto)).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            StoreError::OlderSchema {
-                found: 0,
-                oldest: 1,
+                found: 3,
+                supported: 2,
                 ..
             }
         ),
         "{error}"
     );
     set(1);
+    let error = open(&path, &options(Route::Auto)).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            StoreError::OlderSchema {
+                found: 1,
+                oldest: 2,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    set(2);
     open(&path, &options(Route::Auto)).unwrap();
 }
 

@@ -102,6 +102,50 @@ impl FactStore for Prepared {
     }
 }
 
+/// A store whose new ids of chunks are moved to the large table before each view is taken.
+pub(crate) struct Settled(pub(crate) Home);
+
+impl FactStore for Settled {
+    type Error = StoreError;
+    fn upsert(&self, facts: &DocumentFacts) -> Result<Change, StoreError> {
+        self.0.upsert(facts)
+    }
+    fn remove(&self, doc: &DocId) -> Result<bool, StoreError> {
+        self.0.remove(doc)
+    }
+    fn view(&self, principal: &Principal) -> Result<View, StoreError> {
+        settle(&self.0);
+        self.0.view(principal)
+    }
+    fn documents(&self, view: &View) -> Result<Vec<DocId>, StoreError> {
+        self.0.documents(view)
+    }
+    fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
+        self.0.chunk(view, id)
+    }
+    fn knn(
+        &self,
+        view: &View,
+        query: ArrayView1<'_, f32>,
+        k: usize,
+    ) -> Result<Ranking<ChunkId>, StoreError> {
+        self.0.knn(view, query, k)
+    }
+}
+
+/// What a commit does now and then.
+pub(crate) fn settle(home: &Home) {
+    rusqlite::Connection::open(home.path())
+        .unwrap()
+        .execute_batch(
+            "BEGIN IMMEDIATE;
+             INSERT INTO chunk_ids SELECT chunk, id FROM new_chunk_ids;
+             DELETE FROM new_chunk_ids;
+             COMMIT;",
+        )
+        .unwrap();
+}
+
 /// A folder in memory where there is one: the tests make thousands of files.
 pub(crate) fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");

@@ -1,0 +1,180 @@
+//! The file of the postings, beside the database: written when it is worth it, compared with the
+//! facts before it is read.
+
+use cornu_core::Fingerprint;
+use cornu_sparse::{Bm25Index, Builder, Origin};
+use cornu_store::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX, SqliteVecStore};
+use roaring::RoaringBitmap;
+
+use super::{TermRow, gather, ordinals, removed};
+use crate::error::RagError;
+
+/// Chunks whose terms are read from the facts at a time: some 40 MB.
+const BATCH_ROWS: usize = 4096;
+
+/// A file is written anew when more than one chunk in so many would have to be read from the facts:
+/// 40 ms of a question over 100,000 chunks. Over a growing index each chunk is written so many
+/// times at most, at a few microseconds each.
+const ONE_IN: usize = 64;
+
+pub(super) fn of(store: &SqliteVecStore) -> ArtifactFile {
+    store.artifact(POSTINGS_SUFFIX)
+}
+
+/// What the stored terms come from, as the index that they were written through was opened.
+pub(super) fn tokenizer(store: &SqliteVecStore) -> Fingerprint {
+    Fingerprint::new(store.fingerprint().get("index.tokenizer").unwrap_or("none"))
+}
+
+pub(super) fn open(
+    file: &ArtifactFile,
+    tokenizer: &Fingerprint,
+    owner: &[u8; 32],
+) -> Option<(Bm25Index<TermRow>, Origin)> {
+    Bm25Index::open(file.map()?, tokenizer.clone(), owner)
+}
+
+/// Brings the file up to date where that is worth it, and says whether it was. O(documents) when
+/// little has changed.
+pub(crate) fn prepare(store: &SqliteVecStore) -> Result<bool, RagError> {
+    let facts = store.facts()?;
+    let found = open(&of(store), &tokenizer(store), &store.owner());
+    let Some((index, origin)) = found else {
+        return rebuild_from(store, &facts).map(|()| true);
+    };
+    if origin.state == facts.state() {
+        return Ok(false);
+    }
+    let versions = facts.versions()?;
+    let change = Comparison::new(&origin.documents, &versions);
+    let rows = |wanted: &RoaringBitmap| -> usize {
+        let wanted = versions.iter().filter(|one| wanted.contains(one.ordinal));
+        wanted.map(|one| one.rows).sum()
+    };
+    let all: usize = versions.iter().map(|one| one.rows).sum();
+    let much_is_missing = rows(&change.missing) * ONE_IN > all;
+    let much_is_stale = change.stale.len() * 4 > origin.documents.len() as u64;
+    if !much_is_missing && !much_is_stale {
+        return Ok(false);
+    }
+    let written = match write(store, &facts, Some((index, &change)), &versions) {
+        // What was to be copied is damaged, which the facts are not.
+        Err(_) if of(store).is_writable() => rebuild_from(store, &facts),
+        result => result,
+    };
+    written.map(|()| true)
+}
+
+/// Writes the file from the facts alone.
+pub(crate) fn rebuild(store: &SqliteVecStore) -> Result<(), RagError> {
+    rebuild_from(store, &store.facts()?)
+}
+
+/// What of the file is not what the facts say; `None` where there is no file, or nothing to say.
+pub(crate) fn check(store: &SqliteVecStore) -> Result<Option<String>, RagError> {
+    let file = of(store);
+    if file.map().is_none() {
+        return Ok(None);
+    }
+    let found = |detail: &str| Ok(Some(format!("{}: {detail}", file.path().display())));
+    let Some((mut index, origin)) = open(&file, &tokenizer(store), &store.owner()) else {
+        return found("it is damaged or belongs to another index");
+    };
+    let facts = store.facts()?;
+    let versions = facts.versions()?;
+    let change = Comparison::new(&origin.documents, &versions);
+    let dropped = index.apply(change.stale.iter().map(removed), index.epoch());
+    let mut builder = Builder::new(tokenizer(store));
+    let kept = &ordinals(&origin.documents) - &change.stale;
+    add(&mut builder, &facts, &versions, &kept)?;
+    let fresh = builder.finish(index.epoch())?;
+    match dropped.and_then(|()| index.compact()) {
+        Err(_) => found("its rows are not what was written"),
+        Ok(()) if index != fresh => found("its rows are not those of the facts"),
+        Ok(()) => Ok(None),
+    }
+}
+
+fn rebuild_from(store: &SqliteVecStore, facts: &Facts<'_>) -> Result<(), RagError> {
+    write(store, facts, None, &facts.versions()?)
+}
+
+/// Writes the file: what is there already, without what is stale in it, and the rest.
+fn write(
+    store: &SqliteVecStore,
+    facts: &Facts<'_>,
+    base: Option<(Bm25Index<TermRow>, &Comparison)>,
+    versions: &[DocumentVersion],
+) -> Result<(), RagError> {
+    let mut missing: RoaringBitmap = versions.iter().map(|one| one.ordinal).collect();
+    let mut builder = match base {
+        None => Builder::new(tokenizer(store)),
+        Some((mut index, change)) => {
+            missing.clone_from(&change.missing);
+            index.apply(change.stale.iter().map(removed), index.epoch())?;
+            Builder::onto(index)?
+        }
+    };
+    add(&mut builder, facts, versions, &missing)?;
+    let index = builder.finish(facts.epoch())?;
+    let documents = versions.iter().map(|one| (one.ordinal, one.version));
+    let origin = Origin {
+        owner: store.owner(),
+        state: facts.state(),
+        documents: documents.collect(),
+    };
+    Ok(of(store).replace(|out| index.write(&origin, out))?)
+}
+
+/// Adds the terms of some documents, some at a time.
+fn add(
+    builder: &mut Builder<TermRow>,
+    facts: &Facts<'_>,
+    versions: &[DocumentVersion],
+    wanted: &RoaringBitmap,
+) -> Result<(), RagError> {
+    let mut batch = Vec::new();
+    let mut rows = 0;
+    let mut wanted = versions
+        .iter()
+        .filter(|one| wanted.contains(one.ordinal))
+        .peekable();
+    while let Some(one) = wanted.next() {
+        batch.push(one.ordinal);
+        rows += one.rows;
+        if rows >= BATCH_ROWS || wanted.peek().is_none() {
+            let ordinals = std::mem::take(&mut batch);
+            builder.push(gather(|take| facts.read_terms(ordinals, take))?)?;
+            rows = 0;
+        }
+    }
+    Ok(())
+}
+
+/// The documents of a file beside those of a state of the facts.
+pub(super) struct Comparison {
+    /// In the file, and no document of this state.
+    pub(super) stale: RoaringBitmap,
+    /// A document of this state, and not in the file.
+    pub(super) missing: RoaringBitmap,
+}
+
+impl Comparison {
+    /// Both are sorted by ordinal. An ordinal of another version is both stale and missing.
+    pub(super) fn new(file: &[(u32, [u8; 16])], versions: &[DocumentVersion]) -> Self {
+        let mut stale = ordinals(file);
+        let mut missing: RoaringBitmap = versions.iter().map(|one| one.ordinal).collect();
+        let mut rest = versions.iter().peekable();
+        for (ordinal, version) in file {
+            while rest.next_if(|one| one.ordinal < *ordinal).is_some() {}
+            if rest
+                .next_if(|one| one.ordinal == *ordinal && one.version == *version)
+                .is_some()
+            {
+                stale.remove(*ordinal);
+                missing.remove(*ordinal);
+            }
+        }
+        Self { stale, missing }
+    }
+}
