@@ -39,6 +39,7 @@ pub mod error;
 mod lane;
 pub mod metrics;
 pub mod pool;
+mod sync;
 pub mod waits;
 
 pub use cache::{

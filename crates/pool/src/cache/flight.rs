@@ -4,17 +4,22 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex};
 
+// How many computations this thread leads. A model's threads are not the system's.
+#[cfg(not(loom))]
 thread_local! {
-    /// How many computations this thread leads.
     static LEADING: Cell<usize> = const { Cell::new(0) };
+}
+#[cfg(loom)]
+loom::thread_local! {
+    static LEADING: Cell<usize> = Cell::new(0);
 }
 
 /// Whether this thread is in the middle of a computation that others may wait for. If it waited
 /// itself, two such threads could wait for each other.
 pub(crate) fn this_thread_leads() -> bool {
-    LEADING.get() > 0
+    LEADING.with(Cell::get) > 0
 }
 
 /// How a computation ended.
@@ -75,13 +80,13 @@ pub(crate) struct Leading;
 
 impl Leading {
     pub(crate) fn begin() -> Self {
-        LEADING.set(LEADING.get() + 1);
+        LEADING.with(|leading| leading.set(leading.get() + 1));
         Self
     }
 }
 
 impl Drop for Leading {
     fn drop(&mut self) {
-        LEADING.set(LEADING.get().saturating_sub(1));
+        LEADING.with(|leading| leading.set(leading.get().saturating_sub(1)));
     }
 }

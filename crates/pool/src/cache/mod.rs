@@ -11,6 +11,8 @@
 pub mod counts;
 mod flight;
 pub mod key;
+#[cfg(all(test, loom))]
+mod models;
 pub mod options;
 pub mod semantic;
 mod shard;

@@ -5,14 +5,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-
 use crate::cache::counts::{CacheMetrics, Counts};
 use crate::cache::flight::{Flight, Landing, Leading, this_thread_leads};
 use crate::cache::key::CacheKey;
 use crate::cache::options::CacheOptions;
 use crate::cache::shard::{Found, Shard};
 use crate::cache::similar::Neighbours;
+use crate::sync::Mutex;
 
 /// Says how much memory a value takes, what it points to included.
 ///
