@@ -8,6 +8,9 @@
 //! | [`corpus`] | `bench-data`: documents, grants, questions, synonym groups |
 //! | [`models`] | the models at hand, each with the sha256 of its weights |
 //! | [`dense`] | exact nearest neighbours of a query among rows of a matrix |
+//! | [`reranker`] | training and evaluation of the shipped rerankers |
+//! | [`second_look`] | rerankers side by side: orders and latencies |
+//! | [`frontier`] | quality over latency as a plot |
 //! | [`timing`] | interleaved timings |
 //! | [`load`] | many clients at once, closed and open loop |
 //! | [`tree`] | the hash of the tree that was measured |
@@ -17,12 +20,15 @@ pub mod corpus;
 pub mod dense;
 pub mod external;
 pub mod fitted;
+pub mod frontier;
 pub mod live;
 pub mod load;
 pub mod models;
 pub mod paired;
 pub mod planted;
+pub mod reranker;
 pub mod run;
+pub mod second_look;
 pub mod strategies;
 pub mod table;
 pub mod tables;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
-use cornu_core::{EmbeddingProvider, TokenCounter};
+use cornu_core::{EmbeddingProvider, PairScorer, TokenCounter, TokenEmbedder};
 use cornu_eval::evidence::Model;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -45,6 +45,23 @@ pub struct Opened {
     pub provider: Box<dyn EmbeddingProvider>,
     /// Its own tokens.
     pub counter: Arc<dyn TokenCounter>,
+}
+
+/// Cross-encoders that a table may use: the first of these folders that is at hand.
+pub const CROSS_ENCODERS: [&str; 3] = [
+    "cornu-reranker",
+    "bge-reranker-base",
+    "ms-marco-MiniLM-L-6-v2",
+];
+
+/// The models of a second look.
+pub struct SecondLook {
+    /// The cross-encoder's folder.
+    pub scorer_name: &'static str,
+    /// Pairs to logits.
+    pub scorer: Arc<dyn PairScorer>,
+    /// Texts to token vectors.
+    pub tokens: Arc<dyn TokenEmbedder>,
 }
 
 /// Either a model or the reason why it cannot be used here.
@@ -123,6 +140,26 @@ impl Models {
         }
     }
 
+    /// A cross-encoder, and the token vectors of an embedding model.
+    ///
+    /// # Errors
+    /// A model that is there and broken; the inner one is the reason why there is none.
+    pub fn second_look(&self, tokens: &str) -> Result<Result<SecondLook, String>> {
+        let found = CROSS_ENCODERS
+            .into_iter()
+            .find_map(|name| Some((name, self.folder(name).ok()?)));
+        let Some((name, scorer)) = found else {
+            return Ok(Err(format!(
+                "no cross-encoder is at hand; CORNU_MODELS holds none of {}",
+                CROSS_ENCODERS.join(", ")
+            )));
+        };
+        match self.folder(tokens) {
+            Ok(tokens) => open_second_look(name, &scorer, &tokens),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
     /// For the record: where the model came from, and the sha256 of its weights. `None` when it is
     /// not at hand.
     ///
@@ -179,6 +216,39 @@ fn open(folder: &Path, prefixes: Prefixes) -> Result<Access> {
 fn open(folder: &Path, _: Prefixes) -> Result<Access> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     Ok(Access::Gated(format!("{name} needs the feature `torch`")))
+}
+
+#[cfg(feature = "torch")]
+fn open_second_look(
+    scorer_name: &'static str,
+    scorer: &Path,
+    tokens: &Path,
+) -> Result<Result<SecondLook, String>> {
+    use cornu_embed::bert::{BertEmbeddingProvider, BertOptions, BertPairScorer, Truncation};
+    let text = |path: &Path| {
+        let name = path.to_str().map(str::to_owned);
+        name.context("the path of the models is not Unicode")
+    };
+    let scorer = BertPairScorer::open(&text(scorer)?, &BertOptions::default())?;
+    let options = BertOptions {
+        truncation: Truncation::Right,
+        ..BertOptions::default()
+    };
+    let tokens = BertEmbeddingProvider::open(&text(tokens)?, &options)?;
+    Ok(Ok(SecondLook {
+        scorer_name,
+        scorer: Arc::new(scorer),
+        tokens: Arc::new(tokens.token_embedder()),
+    }))
+}
+
+#[cfg(not(feature = "torch"))]
+fn open_second_look(
+    scorer_name: &'static str,
+    _: &Path,
+    _: &Path,
+) -> Result<Result<SecondLook, String>> {
+    Ok(Err(format!("{scorer_name} needs the feature `torch`")))
 }
 
 /// The version of libtorch that this program was built with.

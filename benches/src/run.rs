@@ -264,20 +264,36 @@ fn page_path(root: &Path, table: &dyn Table) -> PathBuf {
         .join(format!("{}.md", table.name()))
 }
 
-/// The page of a table and the block that is spliced: functions of its record.
-fn rendered(root: &Path, table: &dyn Table) -> Result<(String, String)> {
+/// What a record renders to.
+struct Rendered {
+    page: String,
+    block: String,
+    figure: Option<String>,
+}
+
+/// The page of a table, its figure, and the block that is spliced: functions of its record.
+fn rendered(root: &Path, table: &dyn Table) -> Result<Rendered> {
     let record = Record::read(&record_path(root, table))?;
+    let figure = table.figure(&record)?;
     let provenance = report::provenance(&record);
     let body = render_sections(table, &record)?;
     let name = table.name();
+    let image = match figure {
+        Some(_) => format!("![{}]({name}.svg)\n\n", table.summary()),
+        None => String::new(),
+    };
     let page = format!(
-        "# Table `{name}`\n\n{}\n\n{body}\n{provenance}\n\nRendered from \
+        "# Table `{name}`\n\n{}\n\n{image}{body}\n{provenance}\n\nRendered from \
          [`docs/evidence/{name}.json`](../evidence/{name}.json) by `cargo xtask bench-tables`; edits \
          are lost. What the figures mean: [METHODS.md](../METHODS.md).\n",
         table.about()
     );
     let brief = table.brief().render(&record)?;
-    Ok((page, format!("\n{brief}\n{provenance}\n")))
+    Ok(Rendered {
+        page,
+        block: format!("\n{brief}\n{provenance}\n"),
+        figure,
+    })
 }
 
 /// Every page that rendering writes, with its contents.
@@ -291,8 +307,14 @@ fn pages(root: &Path, tables: &[&dyn Table]) -> Result<Vec<(PathBuf, String)>> {
         spliced.push((path, text));
     }
     for table in tables {
-        let (page, block) = rendered(root, *table)?;
-        out.push((page_path(root, *table), page));
+        let Rendered {
+            page,
+            block,
+            figure,
+        } = rendered(root, *table)?;
+        let path = page_path(root, *table);
+        out.extend(figure.map(|svg| (path.with_extension("svg"), svg)));
+        out.push((path, page));
         for (path, text) in &mut spliced {
             if text.contains(&format!("<!-- table:{} -->", table.name())) {
                 *text = report::splice(text, table.name(), &block)

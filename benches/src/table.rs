@@ -40,6 +40,15 @@ pub trait Table: Sync {
     /// The models that the measured rows stand on.
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>>;
 
+    /// A figure of the record, as SVG, that stands on the page.
+    ///
+    /// # Errors
+    /// A record that cannot be drawn.
+    fn figure(&self, record: &Record) -> Result<Option<String>> {
+        let _ = record;
+        Ok(None)
+    }
+
     /// Files below `bench-data` that the figures depend on, besides the corpus.
     fn inputs(&self) -> &'static [&'static str];
 

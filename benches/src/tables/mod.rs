@@ -5,12 +5,14 @@ mod embedding;
 mod eval;
 mod fusion;
 mod pool;
+mod rerank;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
 pub use eval::Eval;
 pub use fusion::Fusion;
 pub use pool::Pool;
+pub use rerank::Rerank;
 
 use crate::table::Table;
 

@@ -7,8 +7,8 @@ use cornu_core::{Chunk, Document, ProviderError};
 /// For every implementation in this crate holds, and properties check:
 /// - `source[span] == text`, on character boundaries; spans of one role begin strictly later one
 ///   after the other, and none contains another.
-/// - The cores of the chunks of one role partition the document's bytes; a document without
-///   anything to retrieve has no chunks.
+/// - The cores of the indexed chunks partition the document's bytes, and so do those of parents
+///   where every indexed chunk has one; a document without anything to retrieve has no chunks.
 /// - `tokens`, the size of `index_text`, is at most the limit (a single character that is larger by
 ///   the counter stands alone), and so is the size of `text`.
 /// - The same bytes give the same chunks, on any machine; an edit in one section leaves the ids of

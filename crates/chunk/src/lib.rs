@@ -5,6 +5,7 @@
 //! | [`Chunker`] | the trait: a document to chunks, and what holds for all of them |
 //! | [`SentencePacked`] | the standard: whole sentences of one section, code and tables kept whole |
 //! | [`ParentChild`], [`expand`] | small chunks to match, whole sections to show |
+//! | [`TableRows`], [`TableView`] | each row of a table in words to match, the whole table to show; cells with their places |
 //! | [`FixedWindow`] | the baseline: windows of so many tokens |
 //! | [`Window`], [`HeadingContext`], [`Comments`] | settings |
 //! | [`render()`] | a chunk as Markdown whose fences are closed |
@@ -51,6 +52,7 @@ mod parent_child;
 mod piece;
 mod render;
 mod sentence;
+mod table;
 mod tree;
 mod unit;
 mod window;
@@ -63,6 +65,10 @@ pub use fixed::{FixedWindow, FixedWindowOptions};
 pub use parent_child::{ParentChild, ParentChildOptions};
 pub use render::render;
 pub use sentence::{SentencePacked, SentencePackedOptions};
+pub use table::{
+    CellPlace, LeftOut, RowPlace, TableAnswer, TableOperation, TableRows, TableRowsOptions,
+    TableView,
+};
 pub use tree::{Tree, TreeError, read_markdown_tree};
 pub use window::{ConfigError, Window};
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use cornu::Preset;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -103,6 +104,13 @@ pub(crate) struct IndexArgs {
     /// is removed with --prune only. With --json each change gives one JSON document on a line.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) watch: bool,
+    /// Also store the token vectors of this model (a folder or a preset), so that `--rerank maxsim`
+    /// reads them instead of computing them at each question
+    ///
+    /// One vector a token, in 16 bits: at 384 dimensions about 140 KB for a chunk of 180 tokens.
+    /// Chunks that are in the index already get theirs as well.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) tokens: Option<String>,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -125,6 +133,8 @@ pub(crate) struct SearchArgs {
     #[arg(short, default_value = "10")]
     pub(crate) k: NonZeroUsize,
     #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
+    #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
     pub(crate) format: Format,
@@ -146,10 +156,39 @@ pub(crate) struct AskArgs {
     /// `calibrate` [default for the hash embedder: 0.2]
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
+    /// Also give the runs of neighbouring chunks that belong to the answer, whole
+    ///
+    /// `balanced` bridges small gaps, `precision` keeps to what is surely relevant, `find-all` goes
+    /// for all there is. What counts as relevant is what the threshold says.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) segments: SegmentsArg,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
     pub(crate) format: Format,
+}
+
+/// The runs of chunks beside an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SegmentsArg {
+    #[default]
+    Off,
+    Balanced,
+    Precision,
+    FindAll,
+}
+
+impl SegmentsArg {
+    pub(crate) fn preset(self) -> Option<Preset> {
+        match self {
+            Self::Off => None,
+            Self::Balanced => Some(Preset::Balanced),
+            Self::Precision => Some(Preset::Precision),
+            Self::FindAll => Some(Preset::FindAll),
+        }
+    }
 }
 
 /// Show why a question finds what it finds
@@ -170,6 +209,11 @@ pub(crate) struct ExplainArgs {
     /// How many chunks, at most
     #[arg(short, default_value = "10", conflicts_with = "threshold")]
     pub(crate) k: NonZeroUsize,
+    /// Also show the value of each result and the runs that `ask --segments` gives
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) segments: SegmentsArg,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -201,6 +245,8 @@ pub(crate) struct CalibrateArgs {
     /// Where the threshold is written, for `ask --threshold`
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -259,6 +305,8 @@ pub(crate) struct EvalArgs {
     /// embedder: 0.2]
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -364,6 +412,35 @@ pub(crate) struct EmbedderArgs {
     /// sent
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) send: Option<Send>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RerankArgs {
+    /// A second look at the best 50 of the hybrid search; needs a build with the feature `torch`
+    ///
+    /// `cross` puts all of them through a cross-encoder, `cascade` those above the largest drop of
+    /// the first scores (8 to 16), `maxsim` compares token with token. The order of the second look
+    /// counts; `ask` still judges by the similarity.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
+    pub(crate) rerank: Rerank,
+    /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
+    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2), for `maxsim` an
+    /// embedding model [default for maxsim: that of --embedder]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) rerank_model: Option<String>,
+}
+
+/// How to look again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rerank {
+    /// Not at all
+    None,
+    /// All candidates through a cross-encoder
+    Cross,
+    /// Those above the elbow through a cross-encoder
+    Cascade,
+    /// Late interaction
+    Maxsim,
 }
 
 /// What a server may be sent.

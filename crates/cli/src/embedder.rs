@@ -22,12 +22,14 @@ enum Named<'a> {
 }
 
 impl EmbedderArgs {
-    /// Opens the index with the model that it has to be built with.
+    /// Opens the index with the model that it has to be built with, and with options of which the
+    /// embedder sets its own part.
     pub(crate) fn open(
         &self,
         database: &Database,
         access: Access,
         terminal: &Terminal,
+        options: RagOptions,
     ) -> Result<LiveRagIndex> {
         let named = self.named()?;
         let remote = matches!(named, Named::OpenAi { .. });
@@ -47,9 +49,9 @@ impl EmbedderArgs {
             disclosure,
             store: Options {
                 access,
-                ..Options::default()
+                ..options.store
             },
-            ..RagOptions::default()
+            ..options
         };
         let index = LiveRagIndex::open(&database.path, provider(&named)?, options)?;
         if named == Named::Hash {
@@ -59,6 +61,14 @@ impl EmbedderArgs {
             );
         }
         Ok(index)
+    }
+
+    /// The name or folder of a model that runs on this machine, if it is one.
+    pub(crate) fn local_model(&self) -> Option<&str> {
+        match self.named() {
+            Ok(Named::Bert(model)) => Some(model),
+            _ => None,
+        }
     }
 
     /// Whether it is the hash embedder.

@@ -7,6 +7,7 @@
 //! - [`grants`]: who may see a document, and who asks
 //! - [`embedder`]: the model that a name on the command line stands for
 //! - [`measure`]: what `eval` measures
+//! - [`reranker`]: the second look that `--rerank` asks for
 //! - [`output`]: the one place that writes to standard output and standard error
 //! - [`watch`]: which files have changed
 
@@ -18,6 +19,7 @@ mod files;
 mod grants;
 mod measure;
 mod output;
+mod reranker;
 mod watch;
 
 use std::ffi::OsString;

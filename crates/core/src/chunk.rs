@@ -82,8 +82,9 @@ impl ChunkRole {
 ///
 /// What holds for every chunk that a chunker makes:
 /// - `text` is exactly the source bytes of `span`.
-/// - `core` is the part of the document that this chunk *owns*: the cores of the chunks of one
-///   role, in order, partition the document. `span` may reach further back (overlap); `core` may
+/// - `core` is the part of the document that this chunk *owns*: the cores of the indexed chunks, in
+///   order, partition the document, and so do those of parents where every chunk has one; where
+///   only tables have parents, these own their tables. `span` may reach further back (overlap); `core` may
 ///   reach further at both ends, over bytes that are no evidence (blank lines, front matter).
 /// - `prefix` names source bytes that belong in front of `text` to make sense of it: the header of
 ///   a table, the opening fence of a code block. They are not part of `text`.

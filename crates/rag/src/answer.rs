@@ -130,7 +130,7 @@ impl LiveRagIndex {
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
-        judged.routes.note(&mut trace, self, self.options.evidence);
+        judged.routes.note(&mut trace, self);
         let step = trace.step("threshold");
         step.note("metric", "cosine")
             .note("value", threshold.value())

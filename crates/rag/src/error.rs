@@ -3,6 +3,8 @@
 use cornu_chunk::{ChunkError, TreeError};
 use cornu_core::{DocId, ProviderError, RankingError};
 use cornu_fuse::FuseError;
+use cornu_rerank::{RerankError, TokensError};
+use cornu_segment::SegmentError;
 use cornu_sparse::SparseError;
 use cornu_store::StoreError;
 
@@ -43,6 +45,15 @@ pub enum RagError {
     /// A route gave scores that are no ranking.
     #[error(transparent)]
     Ranking(#[from] RankingError),
+    /// The reranker, or the model of the token vectors.
+    #[error(transparent)]
+    Rerank(#[from] RerankError),
+    /// Stored token vectors that cannot be read.
+    #[error(transparent)]
+    Tokens(#[from] TokensError),
+    /// Segments that cannot be extracted so.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
     /// A document that is not public, and a provider to which only public ones may be sent.
     #[error(
         "{doc} is not public and the embedding provider is remote; it was not sent, and it is not \

@@ -79,6 +79,9 @@ pub(crate) fn hit<'t>(trace: &'t mut Trace, rank: usize, hit: &Hit) -> &'t mut T
             step.note(share, value);
         }
     }
+    if let Some(second) = &hit.second {
+        second.note(step);
+    }
     step
 }
 

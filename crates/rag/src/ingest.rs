@@ -8,6 +8,8 @@ use cornu_core::{
     Acl, Change, Chunk, DocId, Document, DocumentFacts, Embeddings, FactStore, Principal,
     ProviderError,
 };
+use cornu_rerank::TokenMatrix;
+use cornu_store::TokenFacts;
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 
@@ -214,16 +216,18 @@ impl LiveRagIndex {
                 _ => Vec::new(),
             })
             .collect();
+        let tokens = self.token_facts(&mut work);
         if !work.iter().any(|step| matches!(step, Step::Write { .. })) {
             return Ok(work.into_iter().map(Step::settle).collect());
         }
         self.store.batch(|batch| {
-            let written = work
-                .into_iter()
-                .zip(&terms)
-                .map(|(step, terms)| match step {
+            let written = work.into_iter().zip(&terms).zip(&tokens).map(
+                |((step, terms), tokens)| match step {
                     Step::Write { facts, truncated } => {
-                        let change = batch.upsert_with_terms(&facts, terms)?;
+                        let change = match tokens {
+                            Some(tokens) => batch.upsert_with_tokens(&facts, terms, tokens),
+                            None => batch.upsert_with_terms(&facts, terms),
+                        }?;
                         Ok(Ingested {
                             change,
                             chunks: facts.chunks.len(),
@@ -231,7 +235,8 @@ impl LiveRagIndex {
                         })
                     }
                     other => other.settle(),
-                });
+                },
+            );
             Ok(written.collect())
         })
     }
@@ -344,6 +349,34 @@ impl LiveRagIndex {
                 Err(error) => Step::Fail(error.into()),
             };
         }
+    }
+
+    /// The token vectors of each document that is written, where the options name a model; a
+    /// document of which it fails is not written.
+    fn token_facts(&self, work: &mut [Step]) -> Vec<Option<TokenFacts>> {
+        let Some(space) = &self.options.tokens else {
+            return vec![None; work.len()];
+        };
+        let one = |step: &mut Step| {
+            let Step::Write { facts, .. } = step else {
+                return None;
+            };
+            let texts: Vec<&str> = facts
+                .indexed()
+                .map(|chunk| chunk.index_text.as_str())
+                .collect();
+            match space.documents(&texts) {
+                Ok(rows) => Some(TokenFacts {
+                    space: space.fingerprint().digest(),
+                    rows: rows.iter().map(TokenMatrix::to_bytes).collect(),
+                }),
+                Err(error) => {
+                    *step = Step::Fail(error.into());
+                    None
+                }
+            }
+        };
+        work.iter_mut().map(one).collect()
     }
 
     fn vectors_of(&self, texts: &[&str]) -> Result<Embeddings, ProviderError> {

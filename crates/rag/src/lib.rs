@@ -4,9 +4,12 @@
 //! |---|---|
 //! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
-//! | [`Found`], [`Hit`], [`Place`] | what a search gives |
+//! | [`Found`], [`Hit`], [`Place`], [`Second`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
+//! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
+//! | [`FromTable`] | numbers computed from a table's cells, by `ask_tables` |
+//! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`SameQuestion`] | which questions in other words may share a kept result |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
@@ -55,6 +58,8 @@ pub mod anchors;
 mod answer;
 mod calibrate;
 pub mod claims;
+mod complete;
+mod contextual;
 mod error;
 mod evidence;
 mod explain;
@@ -69,11 +74,16 @@ mod postings;
 mod prune;
 mod same_question;
 mod search;
+mod second;
+mod segments;
+mod summariser;
+mod tables;
 mod threshold;
 pub mod upkeep;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
 pub use calibrate::{Calibration, Labelled, Target};
+pub use contextual::ContextualChunker;
 pub use error::RagError;
 pub use evidence::{Citation, Statement};
 pub use index::LiveRagIndex;
@@ -82,6 +92,10 @@ pub use interval::Rate;
 pub use options::{Fusion, RagOptions};
 pub use same_question::SameQuestion;
 pub use search::{Found, Hit, Place};
+pub use second::Second;
+pub use segments::FoundSegments;
+pub use summariser::{ChatSummariser, ChatSummariserOptions};
+pub use tables::FromTable;
 pub use threshold::{Metric, Origin, Threshold};
 
 pub use cornu_core::{
@@ -90,6 +104,7 @@ pub use cornu_core::{
 };
 pub use cornu_embed::HashEmbeddingProvider;
 pub use cornu_remote::Disclosure;
+pub use cornu_segment::{Preset, SegmentOptions};
 
 pub use cornu_chunk as chunk;
 pub use cornu_core as core;
@@ -98,6 +113,8 @@ pub use cornu_eval as eval;
 pub use cornu_fuse as fuse;
 pub use cornu_pool as pool;
 pub use cornu_remote as remote;
+pub use cornu_rerank as rerank;
+pub use cornu_segment as segment;
 pub use cornu_sparse as sparse;
 pub use cornu_store as store;
 pub use cornu_text as text;

@@ -7,6 +7,7 @@ use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_fuse::{Normalisation, RrfOptions};
 use cornu_pool::CacheOptions;
 use cornu_remote::Disclosure;
+use cornu_rerank::{Reranker, TokenSpace};
 use cornu_sparse::Bm25;
 use cornu_text::{StopWords, Tokenizer, WordCounter};
 
@@ -42,6 +43,19 @@ pub struct RagOptions {
     /// Whether an answer needs the question's names, numbers and identifiers in its evidence; see
     /// [`anchors`](crate::anchors). Default: yes.
     pub entity_check: bool,
+    /// The second look at the fused candidates, before the cut. Default `None`: the fused order is
+    /// the order. A reranker reads questions and the texts of candidates; one that sends them
+    /// somewhere has to be held to [`Disclosure`] by whoever gives it. A threshold of `answer` is
+    /// on the cosine similarity with any of them; calibrate it with the one that is used.
+    pub reranker: Option<Arc<dyn Reranker>>,
+    /// How many fused candidates the reranker is given, at most: what bounds its cost. Where more hits
+    /// are asked for, the others follow in their fused order. Default 50.
+    pub pool: usize,
+    /// With which model token vectors are computed at ingest and stored, for late interaction.
+    /// Default `None`: none are. Documents that are in the index already get theirs by
+    /// [`complete_tokens`](crate::LiveRagIndex::complete_tokens); candidates without have theirs
+    /// computed when they are reranked.
+    pub tokens: Option<TokenSpace>,
     /// The database's options.
     pub store: cornu_store::Options,
     /// What the provider may be sent. Default `None`: the provider is local, so nothing leaves the
@@ -105,6 +119,9 @@ impl Default for RagOptions {
             evidence: 6,
             sentences: 3,
             entity_check: true,
+            reranker: None,
+            pool: 50,
+            tokens: None,
             store: cornu_store::Options::default(),
             disclosure: None,
             cache: None,
@@ -118,6 +135,7 @@ impl RagOptions {
             ("depth", self.depth),
             ("evidence", self.evidence),
             ("sentences", self.sentences),
+            ("pool", self.pool),
         ] {
             if value == 0 {
                 return Err(RagError::Options {
@@ -140,6 +158,12 @@ impl fmt::Debug for RagOptions {
             .field("evidence", &self.evidence)
             .field("sentences", &self.sentences)
             .field("entity_check", &self.entity_check)
+            .field(
+                "reranker",
+                &self.reranker.as_ref().map(|one| one.fingerprint()),
+            )
+            .field("pool", &self.pool)
+            .field("tokens", &self.tokens.as_ref().map(TokenSpace::fingerprint))
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
             .field("cache", &self.cache)

@@ -11,6 +11,7 @@ use crate::explain;
 use crate::index::LiveRagIndex;
 use crate::options::Fusion;
 use crate::postings::{TermRow, chunk_of};
+use crate::second::{self, Second, SecondLook};
 
 /// How many chunks join the evidence for one name of a question.
 const NAMED: usize = 2;
@@ -52,6 +53,10 @@ pub struct Hit {
     pub dense: Option<Place>,
     /// Its place in the sparse list, if that list holds it.
     pub sparse: Option<Place>,
+    /// What the reranker said of it; `None` where nothing was reranked. Hits then stand in the
+    /// reranker's order, and `score` is that of the first stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second: Option<Second>,
 }
 
 /// A chunk's place in one route's list.
@@ -92,7 +97,7 @@ impl LiveRagIndex {
             score,
             share: None,
         };
-        let hits = hits(&snapshot, &ranking, |_, rank, score| {
+        let hits = hits(&snapshot, in_order(&ranking), |_, rank, score| {
             (Some(place(rank, score)), None)
         })?;
         Ok(found(hits, trace))
@@ -120,18 +125,18 @@ impl LiveRagIndex {
             score,
             share: None,
         };
-        let hits = hits(&snapshot, &ranking, |_, rank, score| {
+        let hits = hits(&snapshot, in_order(&ranking), |_, rank, score| {
             (None, Some(place(rank, score)))
         })?;
         Ok(found(hits, trace))
     }
 
-    /// Both searches side by side on one state of the index, fused as the
-    /// [options](crate::RagOptions::fusion) say. A route that fails fails the search: half a result
+    /// Both searches side by side on one state of the index, fused and, where there is a reranker,
+    /// reranked as the [options](crate::RagOptions) say. A route that fails fails the search: half a result
     /// is never shown as a whole one.
     ///
     /// # Errors
-    /// As the two searches, and [`RagError::Fuse`].
+    /// As the two searches, [`RagError::Fuse`] and [`RagError::Rerank`].
     pub fn search_hybrid(
         &self,
         principal: &Principal,
@@ -141,7 +146,7 @@ impl LiveRagIndex {
         let snapshot = self.snapshot(principal)?;
         let routes = self.routes(&snapshot, question, k)?;
         let mut trace = Trace::new();
-        routes.note(&mut trace, self, k);
+        routes.note(&mut trace, self);
         Ok(found(routes.hits(&snapshot)?, trace))
     }
 
@@ -160,7 +165,7 @@ impl LiveRagIndex {
         let routes = self.routes(&snapshot, question, k)?;
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
-        routes.note(&mut trace, self, k);
+        routes.note(&mut trace, self);
         let query = Query::new(&self.options.tokenizer, question);
         let hits = routes.hits(&snapshot)?;
         let bm25 = &self.options.bm25;
@@ -181,6 +186,9 @@ impl LiveRagIndex {
             if let Some(words) = words {
                 explain::words(step, words);
             }
+            if let Some(reranker) = &self.options.reranker {
+                second::matches(step, &**reranker, question, hit)?;
+            }
         }
         Ok(trace)
     }
@@ -192,15 +200,24 @@ impl LiveRagIndex {
         question: &str,
         k: usize,
     ) -> Result<Routes, RagError> {
-        let depth = self.options.depth.max(k);
+        // Retrieve many, rerank, then cut: a pool of k could promote nothing into the first k.
+        let pool = match self.options.reranker {
+            Some(_) => k.max(self.options.pool),
+            None => k,
+        };
+        let depth = self.options.depth.max(pool);
         // A thread of its own rather than one of rayon's: the dense route may wait for rayon while
         // it holds the connection that the sparse route reads from.
         let (dense, sparse) = self.side_by_side(snapshot, question, depth);
         let (query, dense) = dense?;
         let (rows, sparse) = sparse?;
-        let fused = self.fuse(&dense, &sparse)?.top(k);
+        let fused = self.fuse(&dense, &sparse)?.top(pool);
+        let second = self.second_look(snapshot, question, &fused)?;
         Ok(Routes {
+            k,
+            pool,
             depth,
+            second,
             query,
             dense,
             sparse,
@@ -227,7 +244,7 @@ impl LiveRagIndex {
                 share: None,
             })
         };
-        hits(snapshot, &ranking, |id, _, _| {
+        hits(snapshot, in_order(&ranking), |id, _, _| {
             (place(&routes.dense, id), place(&routes.sparse, id))
         })
     }
@@ -296,6 +313,9 @@ impl Found {
 
 /// What the two routes gave, and what became of it.
 pub(crate) struct Routes {
+    k: usize,
+    pool: usize,
+    second: Option<SecondLook>,
     pub(crate) depth: usize,
     /// The question's vector; without places where nothing is visible.
     pub(crate) query: Array1<f32>,
@@ -308,17 +328,29 @@ pub(crate) struct Routes {
 impl Routes {
     /// The fused chunks, best first.
     pub(crate) fn hits(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Hit>, RagError> {
-        hits(snapshot, self.fused.ranking(), |id, _, _| {
+        let places = |id: &ChunkId, _, _| {
             let mut shares = self.fused.shares(id).unwrap_or_default().iter();
             let mut next = || shares.next().copied().flatten().map(Place::of);
             (next(), next())
-        })
+        };
+        let Some(second) = &self.second else {
+            return hits(snapshot, in_order(self.fused.ranking()), places);
+        };
+        let mut hits = hits(snapshot, second.order().take(self.k), places)?;
+        for hit in &mut hits {
+            hit.second = second.of(&hit.chunk.id);
+        }
+        Ok(hits)
     }
 
-    pub(crate) fn note(&self, trace: &mut Trace, index: &LiveRagIndex, k: usize) {
+    pub(crate) fn note(&self, trace: &mut Trace, index: &LiveRagIndex) {
         explain::route(trace, "dense", self.depth, &self.dense);
         explain::route(trace, "sparse", self.depth, &self.sparse);
-        explain::fusion(trace, &index.options.fusion, k, self.fused.ranking().len());
+        let kept = self.fused.ranking().len();
+        explain::fusion(trace, &index.options.fusion, self.pool, kept);
+        if let Some(second) = &self.second {
+            second.note(trace, self.k);
+        }
     }
 }
 
@@ -332,22 +364,27 @@ impl Place {
     }
 }
 
+fn in_order(ranking: &Ranking<ChunkId>) -> impl Iterator<Item = (ChunkId, f64)> {
+    ranking.iter().map(|hit| (hit.id, hit.score))
+}
+
 /// The chunks of a ranking, with their places in the routes.
 fn hits(
     snapshot: &Snapshot<'_>,
-    ranking: &Ranking<ChunkId>,
+    ranking: impl Iterator<Item = (ChunkId, f64)>,
     places: impl Fn(&ChunkId, usize, f64) -> (Option<Place>, Option<Place>),
 ) -> Result<Vec<Hit>, RagError> {
-    let mut out = Vec::with_capacity(ranking.len());
-    for (before, hit) in ranking.iter().enumerate() {
-        let (dense, sparse) = places(&hit.id, before + 1, hit.score);
-        if let Some(chunk) = snapshot.chunk(&hit.id)? {
+    let mut out = Vec::new();
+    for (before, (id, score)) in ranking.enumerate() {
+        let (dense, sparse) = places(&id, before + 1, score);
+        if let Some(chunk) = snapshot.chunk(&id)? {
             out.push(Hit {
                 citation: chunk.citation(),
                 chunk,
-                score: hit.score,
+                score,
                 dense,
                 sparse,
+                second: None,
             });
         }
     }

@@ -1,6 +1,6 @@
 //! Hashes over facts: one over all that a document is, one over each text.
 
-use cornu_core::{Chunk, DocumentFacts};
+use cornu_core::{Chunk, ChunkId, DocumentFacts};
 use ndarray::ArrayView1;
 
 use crate::terms::TermCounts;
@@ -46,6 +46,15 @@ pub(crate) fn seal(texts: &Texts<'_>) -> [u8; 16] {
     hash.option(texts.language);
     hash.text(texts.text);
     hash.option(texts.index_text);
+    hash.half()
+}
+
+/// Half a blake3 over a chunk's token vectors and whose they are.
+pub(crate) fn token_seal(chunk: &ChunkId, space: &[u8; 32], tokens: &[u8]) -> [u8; 16] {
+    let mut hash = Parts::new("cornu store tokens v1");
+    hash.bytes(chunk.as_bytes());
+    hash.bytes(space);
+    hash.bytes(tokens);
     hash.half()
 }
 

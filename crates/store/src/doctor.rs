@@ -285,7 +285,7 @@ fn seals(
             found.push(format!("the grant {grant:?}: {error}"));
         }
     }
-    Ok(())
+    crate::tokens::check(reader, found)
 }
 
 fn parents(

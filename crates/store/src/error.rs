@@ -62,12 +62,12 @@ pub enum StoreError {
         /// By how much it may differ.
         tolerance: f64,
     },
-    /// Not one vector, or not one list of terms, for each indexed chunk.
+    /// Not one vector, one list of terms or one row of token vectors for each indexed chunk.
     #[error("{doc} has {found} {what} for {expected} indexed chunks; give one for each")]
     RowCount {
         /// The document.
         doc: DocId,
-        /// Vectors or lists of terms.
+        /// Vectors, lists of terms, rows of token vectors.
         what: &'static str,
         /// Indexed chunks.
         expected: usize,

@@ -8,6 +8,7 @@
 //! | [`options`] | [`Options`], [`Access`], [`Route`], [`Durability`] |
 //! | [`terms`] | [`ChunkTerms`]: what a sparse route reads |
 //! | [`artifact`] | [`Facts`], [`ArtifactFile`]: for what others derive |
+//! | [`tokens`] | [`TokenFacts`]: token vectors, where an index has them |
 //! | [`maintain`] | [`Stats`], and rebuilding and compacting |
 //! | [`doctor`] | [`Finding`]: what does not hold |
 //! | [`error`] | [`StoreError`] |
@@ -74,6 +75,7 @@ pub mod snapshot;
 mod sqlite;
 pub mod store;
 pub mod terms;
+pub mod tokens;
 mod upkeep;
 mod validate;
 mod vec0;
@@ -89,6 +91,7 @@ pub use owner::Known;
 pub use snapshot::Snapshot;
 pub use store::SqliteVecStore;
 pub use terms::{ChunkTerms, TermCounts};
+pub use tokens::{TokenFacts, TokenStats};
 pub use validate::UNIT_TOLERANCE;
 pub use write::Batch;
 

@@ -244,6 +244,10 @@ impl<'s> Snapshot<'s> {
         Ok(Self { reading, view })
     }
 
+    pub(crate) fn reading(&self) -> &Reading<'s> {
+        &self.reading
+    }
+
     /// What the principal sees.
     #[must_use]
     pub fn view(&self) -> &View {

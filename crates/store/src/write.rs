@@ -11,6 +11,7 @@ use crate::digest::{self, Seal, Texts};
 use crate::error::StoreError;
 use crate::sqlite::schema::{self, SETTLED_IDS};
 use crate::terms::{self, TermCounts};
+use crate::tokens::TokenFacts;
 use crate::validate;
 
 /// Many documents in one commit; see [`SqliteVecStore::batch`](crate::SqliteVecStore::batch).
@@ -63,7 +64,7 @@ impl<'c> Batch<'c> {
     /// # Errors
     /// [`StoreError`].
     pub fn upsert(&mut self, facts: &DocumentFacts) -> Result<Change, StoreError> {
-        self.write(facts, None)
+        self.write(facts, None, None)
     }
 
     /// As [`upsert`](Self::upsert), with the terms of each indexed chunk, in their order.
@@ -75,7 +76,7 @@ impl<'c> Batch<'c> {
         facts: &DocumentFacts,
         terms: &[TermCounts],
     ) -> Result<Change, StoreError> {
-        self.write(facts, Some(terms))
+        self.write(facts, Some(terms), None)
     }
 
     /// As [`FactStore::remove`](cornu_core::FactStore::remove).
@@ -88,20 +89,30 @@ impl<'c> Batch<'c> {
         Ok(removed)
     }
 
-    fn write(
+    pub(crate) fn write(
         &mut self,
         facts: &DocumentFacts,
         terms: Option<&[TermCounts]>,
+        tokens: Option<&TokenFacts>,
     ) -> Result<Change, StoreError> {
         validate::facts(facts, terms, self.dimension)?;
+        validate::tokens(facts, tokens)?;
         let digest = digest::facts(facts, terms);
         let known = stored_digest(self.connection, &facts.doc).map_err(|error| self.wrap(error))?;
-        if known == Some(digest) {
+        let same = known == Some(digest);
+        let others = match tokens {
+            Some(tokens) if same => (!self.has_tokens(&facts.doc, tokens)?).then_some(tokens),
+            tokens => tokens,
+        };
+        if same && others.is_none() {
             return Ok(Change::Unchanged);
         }
         self.in_savepoint(|batch| {
-            batch.delete(&facts.doc)?;
-            batch.insert(facts, terms, &digest)
+            if !same {
+                batch.delete(&facts.doc)?;
+                batch.insert(facts, terms, &digest)?;
+            }
+            others.map_or(Ok(()), |tokens| batch.put_tokens(&facts.doc, tokens))
         })?;
         self.changed = true;
         Ok(match known {
@@ -110,7 +121,11 @@ impl<'c> Batch<'c> {
         })
     }
 
-    fn in_savepoint<T>(
+    pub(crate) fn note_change(&mut self, changed: bool) {
+        self.changed |= changed;
+    }
+
+    pub(crate) fn in_savepoint<T>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -305,7 +320,11 @@ impl<'c> Batch<'c> {
         .map(drop)
     }
 
-    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
+    pub(crate) fn run(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<usize, StoreError> {
         let ran = self.connection.prepare_cached(sql);
         ran.and_then(|mut statement| statement.execute(values))
             .map_err(|error| self.wrap(error))
@@ -315,7 +334,11 @@ impl<'c> Batch<'c> {
         self.run(sql, []).map(drop)
     }
 
-    fn wrap(&self, error: rusqlite::Error) -> StoreError {
+    pub(crate) fn connection(&self) -> &Connection {
+        self.connection
+    }
+
+    pub(crate) fn wrap(&self, error: rusqlite::Error) -> StoreError {
         StoreError::sql(self.path, self.waited, "writing", error)
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use cornu_chunk::{
     Chunker, Comments, FixedWindow, FixedWindowOptions, HeadingContext, ParentChild,
-    ParentChildOptions, SentencePacked, SentencePackedOptions, Window,
+    ParentChildOptions, SentencePacked, SentencePackedOptions, TableRows, TableRowsOptions,
+    TableView, Window,
 };
 use cornu_core::{Acl, DocId, Document, TokenCounter};
 
@@ -50,6 +51,7 @@ fn check_with(document: &Document, counter: &Arc<dyn TokenCounter>, size: i64, o
             limit,
             parent_limit: limit * 5,
             structured: true,
+            rows: false,
         }
     }
     let window = Window::new(size, overlap).expect("a window that works");
@@ -68,6 +70,26 @@ fn check_with(document: &Document, counter: &Arc<dyn TokenCounter>, size: i64, o
         };
         let packed = SentencePacked::new(counter.clone(), options);
         check(&settings(&packed, &**counter, limit), document);
+    }
+    {
+        let text = SentencePackedOptions {
+            window,
+            ..Default::default()
+        };
+        let options = TableRowsOptions {
+            text,
+            parent: limit * 3,
+            columns: 3,
+            fill_down: limit.is_multiple_of(2),
+        };
+        let rows = TableRows::new(counter.clone(), options);
+        let rows = Settings {
+            parent_limit: limit * 3,
+            rows: true,
+            ..settings(&rows, &**counter, limit)
+        };
+        // Whatever the chunks are, their tables can be read again.
+        let _ = TableView::all(&check(&rows, document));
     }
     let options = ParentChildOptions {
         parent: Window::new(size * 5, 0).expect("a window that works"),

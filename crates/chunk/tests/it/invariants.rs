@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cornu_chunk::markdown::{BlockKind, Outline};
+use cornu_chunk::markdown::{BlockKind, Outline, Table};
 use cornu_chunk::{Chunker, render};
 use cornu_core::{ByteSpan, Chunk, ChunkId, ChunkRole, Document, LineIndex, TokenCounter};
 
@@ -15,6 +15,8 @@ pub(crate) struct Settings<'a> {
     pub(crate) parent_limit: usize,
     /// Whether sections, code blocks and tables are respected.
     pub(crate) structured: bool,
+    /// Whether tables are cut into rows, and have the only parents.
+    pub(crate) rows: bool,
 }
 
 /// Chunks the document and checks everything that is promised; gives the chunks.
@@ -33,7 +35,7 @@ pub(crate) fn check(settings: &Settings<'_>, doc: &Document) -> Vec<Chunk> {
     assert_eq!(ids.len(), chunks.len(), "two chunks share an id");
     for role in [ChunkRole::Indexed, ChunkRole::Parent] {
         let of_role: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.role == role).collect();
-        check_order(doc, &of_role);
+        check_order(doc, &of_role, settings.rows && role == ChunkRole::Parent);
         for chunk in &of_role {
             check_chunk(settings, doc, chunk);
             check_rendered(doc, chunk);
@@ -47,13 +49,14 @@ pub(crate) fn check(settings: &Settings<'_>, doc: &Document) -> Vec<Chunk> {
     chunks
 }
 
-fn check_order(doc: &Document, chunks: &[&Chunk]) {
+fn check_order(doc: &Document, chunks: &[&Chunk], gaps: bool) {
     let mut end = 0;
     for chunk in chunks {
-        assert_eq!(chunk.core.start(), end, "cores leave a gap or overlap");
+        assert!(chunk.core.start() >= end, "cores overlap");
+        assert!(gaps || chunk.core.start() == end, "cores leave a gap");
         end = chunk.core.end();
     }
-    if !chunks.is_empty() {
+    if !chunks.is_empty() && !gaps {
         assert_eq!(end, doc.source().len(), "cores do not reach the end");
     }
     for pair in chunks.windows(2) {
@@ -190,11 +193,14 @@ fn check_structure(settings: &Settings<'_>, doc: &Document, outline: &Outline, c
             // A quarter each for heading and context, and the counter's own freedom.
             let fits =
                 settings.counter.count(text) + settings.counter.slack() <= settings.limit / 2;
+            let bare = |table: &Table| table.rows.is_empty();
+            let by_rows =
+                settings.rows && matches!(&block.kind, BlockKind::Table(table) if !bare(table));
             if fits && settings.counter.slack() == 0 && !text.trim().is_empty() {
-                assert!(
-                    indexed().any(|chunk| chunk.span.contains(span)),
-                    "cut: {text:?}"
-                );
+                let whole = |chunk: &&Chunk| {
+                    chunk.role.is_indexed() != by_rows && chunk.span.contains(span)
+                };
+                assert!(chunks.iter().any(|chunk| whole(&chunk)), "cut: {text:?}");
             }
         }
     }
@@ -220,7 +226,7 @@ fn check_coverage(settings: &Settings<'_>, doc: &Document, outline: &Outline, ch
     }
     for role in [ChunkRole::Indexed, ChunkRole::Parent] {
         let of_role: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.role == role).collect();
-        if of_role.is_empty() && role == ChunkRole::Parent {
+        if role == ChunkRole::Parent && (of_role.is_empty() || settings.rows) {
             continue;
         }
         for (at, c) in doc

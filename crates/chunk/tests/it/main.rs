@@ -20,4 +20,6 @@ mod rendering;
 mod shape_contract;
 mod strategies;
 mod table_cases;
+mod table_questions;
+mod table_rows;
 mod tree;

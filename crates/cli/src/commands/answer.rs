@@ -4,8 +4,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use cornu::chunk::html;
+use cornu::segment::Relevance;
 use cornu::store::Access;
-use cornu::{Answer, LiveRagIndex, Response, Threshold, Trace};
+use cornu::{
+    Answer, FoundSegments, LiveRagIndex, Preset, Principal, Response, SegmentOptions, Threshold,
+    Trace,
+};
 use serde::Serialize;
 
 use super::{note_grants, short};
@@ -20,9 +25,10 @@ const BY_HAND: f64 = 0.2;
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
+    let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+        .open(&args.database, Access::ReadOnly, terminal, options)?;
     let threshold = match &args.threshold {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.embedder, &index, terminal)?,
@@ -30,23 +36,45 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let response = index.answer(&principal, &args.question, &threshold)?;
     note_grants(&principal, terminal);
     note_moved(&response, terminal);
-    if args.format.json {
-        output::print_json(&response)?;
-    } else {
-        output::print_text(&match response.outcome.answer() {
-            Some(answer) => text(answer),
-            None => response.outcome.to_string(),
-        })?;
+    // No evidence, no segments.
+    let preset = args.segments.preset();
+    let segments = match preset.filter(|_| response.outcome.answer().is_some()) {
+        Some(preset) => Some(find(
+            &index,
+            &principal,
+            &args.question,
+            preset,
+            &threshold,
+        )?),
+        None => None,
+    };
+    match (args.format.json, &segments) {
+        (true, None) => output::print_json(&response)?,
+        (true, Some(segments)) => output::print_json(&WithSegments {
+            response: &response,
+            segments,
+        })?,
+        (false, _) => {
+            let mut shown = match response.outcome.answer() {
+                Some(answer) => text(answer),
+                None => response.outcome.to_string(),
+            };
+            if let Some(segments) = &segments {
+                shown.push_str(&runs(segments));
+            }
+            output::print_text(&shown)?;
+        }
     }
     Ok(outcome(&response))
 }
 
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
+    let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
-    let (trace, outcome) = match &args.threshold {
+        .open(&args.database, Access::ReadOnly, terminal, options)?;
+    let (mut trace, outcome) = match &args.threshold {
         Some(given) => {
             check_asker(&args.embedder, &principal)?;
             let threshold = threshold(given, &index)?;
@@ -60,6 +88,14 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
             (trace, Outcome::Done)
         }
     };
+    if let Some(preset) = args.segments.preset() {
+        let threshold = match &args.threshold {
+            Some(given) => threshold(given, &index)?,
+            None => default_threshold(&args.embedder, &index, terminal)?,
+        };
+        let found = find(&index, &principal, &args.question, preset, &threshold)?;
+        trace.append(found.trace);
+    }
     note_grants(&principal, terminal);
     if args.format.json {
         output::print_json(&Explained { trace: &trace })?;
@@ -72,6 +108,29 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
 #[derive(Serialize)]
 struct Explained<'a> {
     trace: &'a Trace,
+}
+
+/// What `ask` gives as JSON with `--segments`.
+#[derive(Serialize)]
+struct WithSegments<'a> {
+    #[serde(flatten)]
+    response: &'a Response,
+    segments: &'a FoundSegments,
+}
+
+/// The runs for a question; relevance by the threshold of its answers.
+fn find(
+    index: &LiveRagIndex,
+    principal: &Principal,
+    question: &str,
+    preset: Preset,
+    threshold: &Threshold,
+) -> Result<FoundSegments> {
+    let options = SegmentOptions {
+        relevance: Relevance::around(threshold.value()),
+        ..SegmentOptions::preset(preset)
+    };
+    Ok(index.segments(principal, &[question], &options)?)
 }
 
 /// A number, or the file that `calibrate` wrote.
@@ -117,6 +176,20 @@ fn outcome(response: &Response) -> Outcome {
         Some(_) => Outcome::Done,
         None => Outcome::Nothing,
     }
+}
+
+fn runs(segments: &FoundSegments) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    for (at, run) in segments.runs.iter().enumerate() {
+        let _ = write!(out, "\n[S{}] {}", at + 1, run.citation());
+        let shown = match html::is_html(&run.doc) {
+            true => html::words(&run.text),
+            false => run.text.clone(),
+        };
+        let _ = writeln!(out, " (value {:.3})\n{shown}", run.value);
+    }
+    out
 }
 
 fn text(answer: &Answer) -> String {

@@ -27,9 +27,10 @@ pub(super) fn run(args: &CalibrateArgs, terminal: &Terminal) -> Result<Outcome> 
         (Some(rate), None) => Target::FalseAnswers(rate),
         (None, None) => Target::default(),
     };
+    let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+        .open(&args.database, Access::ReadOnly, terminal, options)?;
     note_grants(&principal, terminal);
     let fitted = index.calibrate(&principal, &set(args), &questions, target)?;
     let path = &args.output;

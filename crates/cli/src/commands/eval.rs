@@ -22,9 +22,10 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
     check_asker(&args.embedder, &principal)?;
     let ks = cuts(args)?;
     let pairs = pairs(args)?;
+    let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+        .open(&args.database, Access::ReadOnly, terminal, options)?;
     note_grants(&principal, terminal);
     let names = Names::new(&index.documents(&principal)?);
     let set = read(args, &names)?;

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, ensure};
 use cornu::store::Access;
-use cornu::{DocId, Document, IngestReport, LiveRagIndex};
+use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagOptions};
 use serde::Serialize;
 
 use crate::args::IndexArgs;
 use crate::files::{Failed, Files};
 use crate::grants::Grants;
 use crate::output::{self, Outcome, Terminal};
+use crate::reranker::token_space;
 use crate::watch::{Change, Changes, Stop};
 
 /// As many documents, or bytes of them, are in memory at a time: what the library commits at once.
@@ -37,9 +38,7 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     if args.watch {
         return watch(args, files, &grants, terminal);
     }
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadWrite, terminal)?;
+    let index = open(args, Access::ReadWrite, terminal)?;
     let pass = Pass {
         index: &index,
         grants: &grants,
@@ -47,16 +46,31 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
         terminal,
     };
     let summary = pass.write(files, args.prune)?;
+    if args.tokens.is_some() {
+        // For what was in the index before; what was written just now has them.
+        let written = index
+            .complete_tokens(|so_far| terminal.note(&format!("token vectors: {so_far} more")))?;
+        terminal.note(&format!(
+            "{written} chunks that had no token vectors got them"
+        ));
+    }
     // Now, rather than at the first question.
     index.prepare()?;
     summary.show(args, terminal)
 }
 
+fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRagIndex> {
+    let options = RagOptions {
+        tokens: args.tokens.as_deref().map(token_space).transpose()?,
+        ..RagOptions::default()
+    };
+    args.embedder
+        .open(&args.database, access, terminal, options)
+}
+
 /// Indexes until the user ends it.
 fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -> Result<Outcome> {
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadWrite, terminal)?;
+    let index = open(args, Access::ReadWrite, terminal)?;
     let mut changes = Changes::new(&args.database.path)?;
     let (root, watched) = (files.root.clone(), files.looked_at.clone());
     ensure!(!watched.is_empty(), "there is nothing to watch");
@@ -162,9 +176,7 @@ impl Pass<'_> {
 
 /// What `--prune` would remove. It reads the index, and writes nothing.
 fn dry_run(args: &IndexArgs, files: &Files, terminal: &Terminal) -> Result<Outcome> {
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+    let index = open(args, Access::ReadOnly, terminal)?;
     let present = |doc: &DocId| files.found.contains_key(doc);
     let report = DryRun {
         would_remove: index.vanished(&files.root, &files.looked_at, present)?,

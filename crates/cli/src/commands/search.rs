@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use cornu::Hit;
 use cornu::chunk::html;
 use cornu::store::Access;
@@ -13,9 +13,14 @@ use crate::output::{self, Outcome, Terminal};
 
 pub(super) fn run(args: &SearchArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
+    ensure!(
+        args.route == Route::Hybrid || args.rerank.is_none(),
+        "--rerank looks again at what the hybrid search found; give --route hybrid"
+    );
+    let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
-        .open(&args.database, Access::ReadOnly, terminal)?;
+        .open(&args.database, Access::ReadOnly, terminal, options)?;
     let (query, k) = (args.query.as_str(), args.k.get());
     let found = match args.route {
         Route::Dense => index.search_dense(&principal, query, k),
@@ -47,6 +52,13 @@ fn text(hits: &[Hit]) -> String {
             "{gap}{rank}. {} ({:.4}, chunk {id})",
             hit.citation, hit.score
         );
+        if let Some(second) = &hit.second {
+            let said = match (second.score, second.scale, second.unscored) {
+                (Some(score), Some(scale), _) => format!("{score:.4} ({scale})"),
+                (.., why) => why.unwrap_or("not scored").to_owned(),
+            };
+            let _ = writeln!(out, "   reranked from {}: {said}", second.first_rank);
+        }
         for line in html::shown(&hit.chunk, &hit.chunk.text).trim_end().lines() {
             let _ = writeln!(out, "   {line}");
         }

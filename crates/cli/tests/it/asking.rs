@@ -102,6 +102,7 @@ fn what_the_asker_may_not_see_changes_no_byte() {
             ("search", "--route sparse -k 1"),
             ("ask", ""),
             ("ask", "--threshold -1"),
+            ("ask", "--segments balanced"),
             ("explain", ""),
             ("explain", "--threshold 0.3"),
         ] {
@@ -212,4 +213,67 @@ fn an_index_that_is_not_there_is_not_made() {
         assert!(run.err.contains("absent.db"), "{}", run.err);
     }
     assert!(!folder.path().join("absent.db").exists());
+}
+
+/// Beside an answer the run around it; beside a refusal nothing.
+#[test]
+fn an_answer_comes_with_the_runs_around_it() {
+    let folder = Folder::with_sources();
+    let pump = "# Pump\n\n## Start\n\nOpen the valve of the pump slowly.\n\n## Check\n\n\
+        Read the pressure behind the valve of the pump.\n";
+    folder.write("pumps/pump.md", pump);
+    folder.run("index pumps --db p.db --acl public").expect(0);
+    let question = "Open the valve of the pump?";
+    let ask =
+        |options: &str| folder.asks("ask", question, &format!("--db p.db --public {options}"));
+
+    let plain = ask("").expect(0);
+    assert_eq!(plain.out, ask("--segments off").expect(0).out);
+    let with = ask("--segments balanced").expect(0);
+    assert!(with.out.starts_with(&plain.out), "{}", with.out);
+    assert!(
+        with.out
+            .contains("\n[S1] pumps/pump.md § Pump, lines 3-9 (value "),
+        "{}",
+        with.out
+    );
+    assert!(
+        with.out.contains(pump.trim_start_matches("# Pump").trim()),
+        "{}",
+        with.out
+    );
+
+    let json = ask("--segments find-all --json").expect(0).json();
+    let run = &json["segments"]["runs"][0];
+    assert_eq!(run["lines"]["first"], 3);
+    assert_eq!(run["chunks"][0]["value"]["rank"], 1);
+    assert!(json["outcome"]["answered"].is_object());
+    assert!(ask("--json").expect(0).json().get("segments").is_none());
+
+    let refused = folder
+        .asks(
+            "ask",
+            "zzzz",
+            "--db p.db --public --segments balanced --json",
+        )
+        .expect(3);
+    assert!(refused.json().get("segments").is_none());
+
+    let explained = folder
+        .asks(
+            "explain",
+            question,
+            "--db p.db --public --segments precision",
+        )
+        .expect(0);
+    assert!(
+        explained.out.contains("\nvalues: question = 1"),
+        "{}",
+        explained.out
+    );
+    assert!(
+        explained.out.contains("\nrun: place = 1"),
+        "{}",
+        explained.out
+    );
 }

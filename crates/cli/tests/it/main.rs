@@ -18,5 +18,6 @@ mod owner;
 mod pages;
 mod program;
 mod prune;
+mod reranking;
 mod shell;
 mod watch;

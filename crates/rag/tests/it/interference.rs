@@ -9,7 +9,7 @@ use crate::world::{World, scenario};
 type Named = (&'static str, fn(&World, &Principal, &str) -> String);
 
 /// Every way of asking, as text and as JSON.
-const ROUTES: [Named; 9] = [
+const ROUTES: [Named; 12] = [
     ("dense", |world, principal, question| {
         let found = world
             .home
@@ -56,10 +56,30 @@ const ROUTES: [Named; 9] = [
     ("answer by convex", |world, principal, question| {
         answers(&world.convex, world, principal, question)
     }),
+    (
+        "reranked by a cross-encoder",
+        |world, principal, question| reranked(world, 0, principal, question),
+    ),
+    ("reranked by a cascade", |world, principal, question| {
+        reranked(world, 1, principal, question)
+    }),
+    (
+        "reranked by late interaction",
+        |world, principal, question| reranked(world, 2, principal, question),
+    ),
     ("documents", |world, principal, _| {
         format!("{:?}", world.home.index.documents(principal).unwrap())
     }),
 ];
+
+/// Search, explanation and answers with one of the rerankers.
+fn reranked(world: &World, which: usize, principal: &Principal, question: &str) -> String {
+    let index = &world.reranked[which];
+    let found = index.search_hybrid(principal, question, 3).unwrap();
+    let explained = index.explain(principal, question, 3).unwrap();
+    let answers = answers(index, world, principal, question);
+    format!("{}{}{explained}{answers}", found.to_json(), found.trace)
+}
 
 fn answers(index: &LiveRagIndex, world: &World, principal: &Principal, question: &str) -> String {
     [-1.0, 0.1, 0.3, 0.6]

@@ -318,3 +318,13 @@ fn leak_17_a_refusal_that_knows_more() {
         }
     });
 }
+
+#[test]
+fn leak_18_rerank_then_filter() {
+    for which in 0..3 {
+        assert_caught(|world, principal, question| {
+            let found = world.reranked[which].search_hybrid(&world.owner(), question, 1000);
+            shown(&visible(world, principal, &found.unwrap().hits))
+        });
+    }
+}

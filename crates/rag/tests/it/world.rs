@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::rerankers;
+
 use cornu::core::testing::proptest::prelude::*;
 use cornu::core::testing::proptest::sample::Index;
 use cornu::core::testing::strategies;
@@ -85,6 +87,8 @@ pub(crate) struct World {
     pub(crate) home: Home,
     /// The same index, opened with another fusion.
     pub(crate) convex: LiveRagIndex,
+    /// The same index, opened with a reranker of each kind.
+    pub(crate) reranked: Vec<LiveRagIndex>,
     /// Every document that is there, hidden ones too.
     pub(crate) all: BTreeMap<DocId, Document>,
     /// Their names in the order in which they were first written.
@@ -118,7 +122,8 @@ impl World {
                 world.home.index.prepare().unwrap();
             }
             if at % 3 == 2 || at + 1 == writes.len() {
-                for index in [&world.home.index, &world.convex] {
+                let others = [&world.home.index, &world.convex].into_iter();
+                for index in others.chain(&world.reranked) {
                     index.search_hybrid(&everybody, question, 3).unwrap();
                 }
             }
@@ -146,7 +151,20 @@ impl World {
     }
 
     fn empty() -> Self {
-        let home = Home::new();
+        let home = Home::with(RagOptions {
+            tokens: Some(rerankers::space()),
+            ..options()
+        });
+        let path = home.folder.path().join("index.db");
+        let reranked = rerankers::all().into_iter().map(|reranker| {
+            let options = RagOptions {
+                reranker: Some(reranker),
+                pool: 6,
+                ..options()
+            };
+            LiveRagIndex::open(&path, provider(), options).unwrap()
+        });
+        let reranked = reranked.collect();
         let fusion = Fusion::Convex {
             alpha: 0.6,
             normalisation: Normalisation::default(),
@@ -165,6 +183,7 @@ impl World {
         Self {
             home,
             convex: convex.unwrap(),
+            reranked,
             all: BTreeMap::new(),
             order: Vec::new(),
         }

@@ -182,7 +182,7 @@ fn tk_14_scores_of_a_small_collection_are_apart_and_larger_is_better() {
         Variant::Bm25Plus,
     ] {
         let bm25 = Bm25::new(variant, 1.2, 0.75).unwrap();
-        let found = searcher.search(&query, &bm25, 10);
+        let found = searcher.search(&query, &bm25, 10).unwrap();
         assert_eq!(found.len(), 2, "{variant:?}");
         assert!(!ids(&found).contains(&2), "{variant:?}");
         // Robertson's idf, ln((3 - 2 + 0.5) / (2 + 0.5)), is negative and taken as 0, which is why
@@ -197,7 +197,7 @@ fn tk_14_scores_of_a_small_collection_are_apart_and_larger_is_better() {
         assert!(first > 1.1 * second, "{variant:?}: {first}, {second}");
     }
     // Lucene's: idf ln 1.6, an average of 2 words a text; 2 of 3 words, and 1 of 2.
-    let found = searcher.search(&query, &Bm25::default(), 10);
+    let found = searcher.search(&query, &Bm25::default(), 10).unwrap();
     let idf = 1.6_f64.ln();
     for (hit, (count, length)) in found.iter().zip([(2.0, 3.0), (1.0, 2.0)]) {
         let expected = idf * count / (count + 1.2 * (0.25 + 0.75 * length / 2.0));

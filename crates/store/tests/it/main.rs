@@ -17,4 +17,5 @@ mod routes;
 mod sample;
 mod seeds;
 mod together;
+mod tokens;
 mod under_process;

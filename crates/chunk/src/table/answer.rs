@@ -1,0 +1,465 @@
+//! Numeric questions answered from a table's cells.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use cornu_text::Tokenizer;
+
+use super::decimal::Decimal;
+use super::grid::Grid;
+use super::phrases::{Asked, Bound};
+use super::quantity::{Quantity, Value};
+use super::question::Question;
+use super::view::{CellPlace, TableView};
+
+/// What was done to answer.
+///
+/// ```
+/// assert_ne!(cornu_chunk::TableOperation::Lookup, cornu_chunk::TableOperation::Sum);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableOperation {
+    /// The cell of a row and a column.
+    Lookup,
+    /// The largest number of a column.
+    Maximum,
+    /// The smallest number of a column.
+    Minimum,
+    /// The difference of two cells.
+    Difference,
+    /// The sum of a column.
+    Sum,
+    /// The mean of a column.
+    Average,
+    /// How many rows there are, or keep to a bound.
+    Count,
+    /// Which rows keep to a bound.
+    Filter,
+}
+
+/// An answer out of a table's cells.
+///
+/// See [`TableView::ask`] for an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableAnswer {
+    /// What was done.
+    pub operation: TableOperation,
+    /// What the rows are called that answer: those with the largest number, those within the bound.
+    pub subjects: Vec<String>,
+    /// The number with its unit, or the cell's words; empty for a filter.
+    pub value: String,
+    /// The cells that the answer rests on.
+    pub cells: Vec<CellPlace>,
+    /// Cells of the column that were left out, and why.
+    pub left_out: Vec<(CellPlace, LeftOut)>,
+}
+
+/// Why a cell has no part in an answer.
+///
+/// ```
+/// assert_eq!(cornu_chunk::LeftOut::Range.to_string(), "a range");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeftOut {
+    /// Blank, a dash, "N/A".
+    Missing,
+    /// From one number to another.
+    Range,
+    /// A number with words around it.
+    Unclear,
+    /// Words.
+    Text,
+    /// Of a row that sums up others.
+    Total,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "missing",
+            Self::Range => "a range",
+            Self::Unclear => "no plain number",
+            Self::Text => "words",
+            Self::Total => "the row sums up others",
+        })
+    }
+}
+
+impl fmt::Display for TableAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.subjects.join(", "))?;
+        if !self.subjects.is_empty() && !self.value.is_empty() {
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.value)
+    }
+}
+
+impl TableView {
+    /// Answers a question about numbers in English or Chinese, with the cells that it rests on;
+    /// `None` unless every word of the question is understood.
+    ///
+    /// Understood are: the cell of a row and a column; the largest and the smallest number of a
+    /// column; sum, mean, number of rows; which of several rows has more or less, and the
+    /// difference of two; which rows, and how many, lie above or below a bound. Rows go by the words
+    /// of their cells, columns by their names. Everything else has to be a function word, or a word
+    /// of headings, caption or column names.
+    ///
+    /// Numbers are exact decimals. They may have thousands separators, a sign or brackets for
+    /// negative ones, a currency sign, a unit, %, 万, 亿, thousand, million, billion, or k, M, B
+    /// (10³, 10⁶, 10⁹); a column's name may give the unit: 营收（亿元）. Ranges, blanks and numbers with
+    /// words around them are left out, and said so; rows such as 合计 or "total" too. Numbers in
+    /// different units are not compared: no answer.
+    ///
+    /// O(cells · log) time; `tokenizer` needs no stop words.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use cornu_chunk::{Chunker, TableRows, TableRowsOptions, TableView};
+    /// use cornu_core::{Acl, DocId, Document};
+    /// use cornu_text::{Tokenizer, WordCounter};
+    ///
+    /// let source = "| 型号 | 压力（MPa） |\n|---|---|\n| P-1 | 3.5 |\n| P-2 | 12 |\n| P-3 | 3-5 |\n";
+    /// let doc = Document::new(DocId::new("a.md")?, source, Acl::public());
+    /// let chunks = TableRows::new(Arc::new(WordCounter::new()), TableRowsOptions::default()).chunk(&doc)?;
+    /// let table = &TableView::all(&chunks)[0];
+    /// let tokenizer = Tokenizer::new();
+    ///
+    /// let best = table.ask("哪个型号的压力最高？", &tokenizer).ok_or("understood")?;
+    /// assert_eq!(best.to_string(), "P-2: 12 MPa");
+    /// assert_eq!(best.cells[0].to_string(), "row 2, column 2 (压力（MPa）), line 4");
+    /// assert_eq!(best.left_out[0].1.to_string(), "a range");
+    /// assert_eq!(table.ask("P-1 的压力是多少？", &tokenizer).ok_or("understood")?.value, "3.5 MPa");
+    /// assert!(table.ask("P-1 的颜色是什么？", &tokenizer).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn ask(&self, question: &str, tokenizer: &Tokenizer) -> Option<TableAnswer> {
+        let grid = Grid::new(self);
+        let question = Question::read(&grid, question, tokenizer)?;
+        Answering {
+            grid: &grid,
+            question: &question,
+        }
+        .answer()
+    }
+}
+
+struct Answering<'a> {
+    grid: &'a Grid<'a>,
+    question: &'a Question,
+}
+
+/// The numbers of a column, all in one unit.
+struct Numbers {
+    column: usize,
+    used: Vec<(usize, Quantity)>,
+    left_out: Vec<(usize, LeftOut)>,
+}
+
+impl Answering<'_> {
+    fn answer(&self) -> Option<TableAnswer> {
+        let Question { asked, bound, .. } = self.question;
+        match (asked, bound) {
+            (None, None) => self.lookup(),
+            (None | Some(Asked::Count), Some((bound, quantity))) => self.bounded(*bound, quantity),
+            (Some(Asked::Count), None) => self.count(),
+            (Some(asked), None) => self.numbers(*asked),
+            (Some(_), Some(_)) => None,
+        }
+    }
+
+    fn lookup(&self) -> Option<TableAnswer> {
+        let row = self.named_together()?;
+        let column = self.only_column()?;
+        let value = self.grid.values.get(row)?.get(column)?;
+        if *value == Value::Missing {
+            return None;
+        }
+        let cell = self.place(row, column)?;
+        Some(TableAnswer {
+            operation: TableOperation::Lookup,
+            subjects: Vec::new(),
+            value: self.text_of(row, column)?,
+            cells: vec![cell],
+            left_out: Vec::new(),
+        })
+    }
+
+    fn numbers(&self, asked: Asked) -> Option<TableAnswer> {
+        let several = self.question.rows.len() > 1;
+        let rows = self.rows()?;
+        let numbers = self.column_of(&rows)?;
+        match asked {
+            Asked::Maximum => self.extreme(&numbers, Ordering::Greater),
+            Asked::Minimum => self.extreme(&numbers, Ordering::Less),
+            Asked::Greater if several => self.extreme(&numbers, Ordering::Greater),
+            Asked::Less if several => self.extreme(&numbers, Ordering::Less),
+            Asked::Difference => self.difference(&numbers),
+            Asked::Sum => {
+                let sum = sum(&numbers)?;
+                self.number(TableOperation::Sum, &numbers, sum)
+            }
+            Asked::Average => {
+                let mean = sum(&numbers)?.over(numbers.used.len())?;
+                self.number(TableOperation::Average, &numbers, mean)
+            }
+            _ => None,
+        }
+    }
+
+    fn extreme(&self, numbers: &Numbers, side: Ordering) -> Option<TableAnswer> {
+        let mut best: Vec<&(usize, Quantity)> = Vec::new();
+        for found in &numbers.used {
+            match best.first() {
+                None => best.push(found),
+                Some(known) => match found.1.number.order(known.1.number)? {
+                    Ordering::Equal => best.push(found),
+                    order if order == side => best = vec![found],
+                    _ => {}
+                },
+            }
+        }
+        let (first, _) = best.first()?;
+        let rows: Vec<usize> = best.iter().map(|(row, _)| *row).collect();
+        let operation = match side {
+            Ordering::Less => TableOperation::Minimum,
+            _ => TableOperation::Maximum,
+        };
+        Some(TableAnswer {
+            operation,
+            subjects: self.keys(&rows),
+            value: self.text_of(*first, numbers.column)?,
+            cells: self.places(&rows, numbers.column),
+            left_out: self.left_out(numbers),
+        })
+    }
+
+    fn difference(&self, numbers: &Numbers) -> Option<TableAnswer> {
+        let [(_, a), (_, b)] = numbers.used.as_slice() else {
+            return None;
+        };
+        let difference = a.number.plus(b.number.negated())?;
+        let sign = difference.order(Decimal::ZERO)?;
+        let size = match sign {
+            Ordering::Less => difference.negated(),
+            _ => difference,
+        };
+        self.number(TableOperation::Difference, numbers, size)
+    }
+
+    fn number(
+        &self,
+        operation: TableOperation,
+        numbers: &Numbers,
+        number: Decimal,
+    ) -> Option<TableAnswer> {
+        let (_, first) = numbers.used.first()?;
+        let rows: Vec<usize> = numbers.used.iter().map(|(row, _)| *row).collect();
+        Some(TableAnswer {
+            operation,
+            subjects: Vec::new(),
+            value: self.shown(numbers.column, number, &first.unit)?,
+            cells: self.places(&rows, numbers.column),
+            left_out: self.left_out(numbers),
+        })
+    }
+
+    fn bounded(&self, bound: Bound, limit: &Quantity) -> Option<TableAnswer> {
+        let rows = self.rows()?;
+        let numbers = self.column_of(&rows)?;
+        let mut inside = Vec::new();
+        for (row, quantity) in &numbers.used {
+            if search_unit(&quantity.unit) != search_unit(&limit.unit) {
+                return None;
+            }
+            let order = quantity.number.order(limit.number)?;
+            let within = match bound {
+                Bound::Above => order.is_gt(),
+                Bound::AtLeast => order.is_ge(),
+                Bound::Below => order.is_lt(),
+                Bound::AtMost => order.is_le(),
+            };
+            if within {
+                inside.push(*row);
+            }
+        }
+        let counting = self.question.asked == Some(Asked::Count);
+        Some(TableAnswer {
+            operation: if counting {
+                TableOperation::Count
+            } else {
+                TableOperation::Filter
+            },
+            subjects: if counting {
+                Vec::new()
+            } else {
+                self.keys(&inside)
+            },
+            value: if counting {
+                inside.len().to_string()
+            } else {
+                String::new()
+            },
+            cells: self.places(&inside, numbers.column),
+            left_out: self.left_out(&numbers),
+        })
+    }
+
+    /// How many rows there are: asked by the first column's name, or of rows that share a word.
+    fn count(&self) -> Option<TableAnswer> {
+        let by_name = self.question.columns.iter().eq([&0]);
+        let by_word =
+            self.question.rows.len() == 1 && self.question.columns.iter().all(|c| *c == 0);
+        if !(by_name || by_word) {
+            return None;
+        }
+        let rows: Vec<usize> = self.rows()?.into_iter().collect();
+        let rows: Vec<usize> = rows
+            .into_iter()
+            .filter(|row| !self.grid.totals.contains(row))
+            .collect();
+        Some(TableAnswer {
+            operation: TableOperation::Count,
+            subjects: Vec::new(),
+            value: Decimal::whole(rows.len()).to_string(),
+            cells: self.places(&rows, 0),
+            left_out: Vec::new(),
+        })
+    }
+
+    /// The one row that has all the names.
+    fn named_together(&self) -> Option<usize> {
+        let mut names = self.question.rows.iter();
+        let first = names.next()?.clone();
+        let rows = names.fold(first, |rows, name| &rows & name);
+        let mut rows = rows.into_iter();
+        let one = rows.next()?;
+        rows.next().is_none().then_some(one)
+    }
+
+    /// The rows in question: those that have all the names; where no row has, those of each name
+    /// that stands for one row; all rows where there are no names.
+    fn rows(&self) -> Option<BTreeSet<usize>> {
+        let names = &self.question.rows;
+        let Some((first, rest)) = names.split_first() else {
+            return Some((0..self.grid.values.len()).collect());
+        };
+        let together = rest.iter().fold(first.clone(), |rows, name| &rows & name);
+        if !together.is_empty() {
+            return Some(together);
+        }
+        let single = names.iter().all(|name| name.len() == 1);
+        single.then(|| names.iter().flatten().copied().collect())
+    }
+
+    /// The one column in question besides the first.
+    fn only_column(&self) -> Option<usize> {
+        let mut columns = self.question.columns.iter().filter(|column| **column > 0);
+        let one = columns.next()?;
+        columns.next().is_none().then_some(*one)
+    }
+
+    fn column_of(&self, rows: &BTreeSet<usize>) -> Option<Numbers> {
+        let column = self.grid.only_number(&self.question.columns)?;
+        let mut numbers = Numbers {
+            column,
+            used: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for &row in rows {
+            let value = self.grid.values.get(row)?.get(column)?;
+            let left_out = match value {
+                _ if self.grid.totals.contains(&row) => LeftOut::Total,
+                Value::Number(quantity) => {
+                    numbers.used.push((row, quantity.clone()));
+                    continue;
+                }
+                Value::Missing => LeftOut::Missing,
+                Value::Range => LeftOut::Range,
+                Value::Unclear => LeftOut::Unclear,
+                Value::Text => LeftOut::Text,
+            };
+            numbers.left_out.push((row, left_out));
+        }
+        let unit = numbers.used.first().map(|(_, quantity)| &quantity.unit)?;
+        let same = numbers
+            .used
+            .iter()
+            .all(|(_, quantity)| quantity.unit == *unit);
+        same.then_some(numbers)
+    }
+
+    fn left_out(&self, numbers: &Numbers) -> Vec<(CellPlace, LeftOut)> {
+        let left_out = numbers.left_out.iter();
+        let place = |(row, why): &(usize, LeftOut)| Some((self.place(*row, numbers.column)?, *why));
+        left_out.filter_map(place).collect()
+    }
+
+    fn place(&self, row: usize, column: usize) -> Option<CellPlace> {
+        self.grid.view.cell(row + 1, column + 1)
+    }
+
+    fn places(&self, rows: &[usize], column: usize) -> Vec<CellPlace> {
+        rows.iter()
+            .filter_map(|row| self.place(*row, column))
+            .collect()
+    }
+
+    fn keys(&self, rows: &[usize]) -> Vec<String> {
+        let cells = rows.iter().filter_map(|row| self.place(*row, 0));
+        cells.map(|cell| cell.text).collect()
+    }
+
+    /// A cell's words, with the unit of its column where it has none of its own.
+    fn text_of(&self, row: usize, column: usize) -> Option<String> {
+        let cell = self.place(row, column)?;
+        let unit = &self.grid.columns.get(column)?.shown;
+        let bare = cell
+            .text
+            .chars()
+            .all(|c| !c.is_alphabetic() && !"%‰℃¥￥$€£".contains(c));
+        let numeric = cell.text.chars().any(char::is_numeric);
+        Some(if bare && numeric && !unit.is_empty() {
+            format!("{}{}{unit}", cell.text, gap(unit))
+        } else {
+            cell.text
+        })
+    }
+
+    /// A number in the unit of its column.
+    fn shown(&self, column: usize, number: Decimal, unit: &str) -> Option<String> {
+        let column = self.grid.columns.get(column)?;
+        if !column.shown.is_empty() && column.unit == unit {
+            let number = number.shifted(-column.power)?;
+            return Some(format!("{number}{}{}", gap(&column.shown), column.shown));
+        }
+        Some(match unit {
+            "" => number.to_string(),
+            "¥" | "$" | "€" | "£" => format!("{unit}{number}"),
+            unit => format!("{number}{}{unit}", gap(unit)),
+        })
+    }
+}
+
+fn sum(numbers: &Numbers) -> Option<Decimal> {
+    let all = numbers.used.iter().map(|(_, quantity)| quantity.number);
+    all.into_iter().try_fold(Decimal::ZERO, Decimal::plus)
+}
+
+/// A space before a unit, but not before % and its kin.
+fn gap(unit: &str) -> &'static str {
+    if unit.starts_with(['%', '‰', '°', '℃', '℉']) {
+        ""
+    } else {
+        " "
+    }
+}
+
+/// A question's units are folded, a table's are not.
+fn search_unit(unit: &str) -> String {
+    cornu_text::search_fold(unit).into_owned()
+}

@@ -1,0 +1,15 @@
+//! Tables with two payloads: rows in words to match, the whole Markdown to show.
+
+mod answer;
+mod chunker;
+mod decimal;
+mod grid;
+mod phrases;
+mod quantity;
+mod question;
+mod row;
+mod view;
+
+pub use answer::{LeftOut, TableAnswer, TableOperation};
+pub use chunker::{TableRows, TableRowsOptions};
+pub use view::{CellPlace, RowPlace, TableView};

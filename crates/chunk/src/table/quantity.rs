@@ -1,0 +1,319 @@
+//! What a cell says as a number.
+
+use super::decimal::Decimal;
+
+/// A number with its unit, or why there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Blank, a dash, "N/A", 无.
+    Missing,
+    /// One number.
+    Number(Quantity),
+    /// From one number to another.
+    Range,
+    /// Words that hold a number, such as "about 5" or "3 (2023)".
+    Unclear,
+    /// Words.
+    Text,
+}
+
+/// A number in its unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Quantity {
+    pub(super) number: Decimal,
+    /// Without its power of ten: 元 for 亿元.
+    pub(super) unit: String,
+}
+
+/// What a column's name says of its numbers: the name without it, and the unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ColumnUnit {
+    pub(super) name: String,
+    /// As it stands there: 亿元.
+    pub(super) shown: String,
+    pub(super) power: i32,
+    pub(super) unit: String,
+}
+
+impl ColumnUnit {
+    /// Reads "营收（亿元）", "Pressure (MPa)", "重量/kg", "重量 [kg]".
+    pub(super) fn of(header: &str) -> Self {
+        let text = narrow(header);
+        let text = text.trim();
+        let bracketed = [('(', ')'), ('[', ']')]
+            .into_iter()
+            .find_map(|(open, close)| {
+                let inside = text.strip_suffix(close)?;
+                inside.rsplit_once(open)
+            });
+        let split = bracketed.or_else(|| text.rsplit_once('/'));
+        let found = split.and_then(|(name, unit)| {
+            let unit = unit.trim();
+            let name = name.trim();
+            (is_unit(unit) && !name.is_empty()).then(|| {
+                let (power, rest) = multiplier(unit);
+                Self {
+                    name: name.to_owned(),
+                    shown: unit.to_owned(),
+                    power,
+                    unit: rest.to_owned(),
+                }
+            })
+        });
+        found.unwrap_or_else(|| Self {
+            name: text.to_owned(),
+            ..Self::default()
+        })
+    }
+}
+
+/// Reads a cell; a number without a unit of its own has the column's.
+pub(super) fn read(cell: &str, column: &ColumnUnit) -> Value {
+    let text = narrow(cell);
+    let text = text.trim();
+    let blank = matches!(
+        text.to_lowercase().as_str(),
+        "" | "-"
+            | "--"
+            | "—"
+            | "–"
+            | "――"
+            | "——"
+            | "/"
+            | "n/a"
+            | "na"
+            | "none"
+            | "null"
+            | "无"
+            | "暂无"
+            | "未知"
+            | "…"
+            | "..."
+    );
+    if blank {
+        return Value::Missing;
+    }
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return Value::Text;
+    }
+    if is_range(text) {
+        return Value::Range;
+    }
+    match number(text, column) {
+        Some(quantity) => Value::Number(quantity),
+        // A name such as P-101, unless a word of it is a number: about $200.
+        None if text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !text.split(' ').any(|word| number(word, column).is_some()) =>
+        {
+            Value::Text
+        }
+        None => Value::Unclear,
+    }
+}
+
+/// One number with its unit and nothing else.
+pub(super) fn number(text: &str, column: &ColumnUnit) -> Option<Quantity> {
+    // (1,200) and (1,200)万元: brackets of a book-keeper.
+    let opened = text
+        .trim()
+        .strip_prefix('(')
+        .and_then(|t| t.split_once(')'));
+    let unbracketed = opened.map(|(inside, after)| format!("{}{after}", inside.trim()));
+    let mut negative = unbracketed.is_some();
+    let mut text = unbracketed.as_deref().unwrap_or(text).trim();
+    if let Some(rest) = text.strip_prefix(['-', '−']) {
+        (negative, text) = (!negative, rest.trim_start());
+    } else if let Some(rest) = text.strip_prefix('+') {
+        text = rest.trim_start();
+    }
+    let sign = text.chars().next().filter(|c| "¥$€£".contains(*c));
+    if let Some(sign) = sign {
+        text = text.get(sign.len_utf8()..)?.trim_start();
+    }
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.'))
+        .unwrap_or(text.len());
+    let (digits, rest) = text.split_at_checked(end)?;
+    let plain = without_separators(digits)?;
+    let rest = rest.trim();
+    let (power, unit) = multiplier(rest);
+    if !(rest.is_empty() || unit.is_empty() || is_unit(unit))
+        || (sign.is_some() && !unit.is_empty())
+    {
+        return None;
+    }
+    let bare = rest.is_empty() && sign.is_none();
+    let (power, unit) = match (bare, sign) {
+        (true, _) => (column.power, column.unit.clone()),
+        (_, Some(sign)) => (power, sign.to_string()),
+        // 万 alone counts things of the column's unit.
+        (_, None) if unit.is_empty() => (power, column.unit.clone()),
+        _ => (power, unit.to_owned()),
+    };
+    let number = Decimal::parse(&plain)?.shifted(power)?;
+    Some(Quantity {
+        number: if negative { number.negated() } else { number },
+        unit,
+    })
+}
+
+/// Full-width characters as their narrow twins, the yen's two signs as one.
+pub(super) fn narrow(text: &str) -> String {
+    let one = |c: char| match c {
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(c as u32 - 0xFEE0).unwrap_or(c),
+        '￥' => '¥',
+        '\u{3000}' | '\u{A0}' => ' ',
+        c => c,
+    };
+    text.chars().map(one).collect()
+}
+
+/// The digits of `1,234,567.5`; `None` where commas stand elsewhere.
+fn without_separators(digits: &str) -> Option<String> {
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    if part.contains([',', '.']) || digits.ends_with('.') {
+        return None;
+    }
+    let mut groups = whole.split(',');
+    let first = groups.next()?;
+    let grouped = whole.contains(',');
+    if first.is_empty() || (grouped && first.len() > 3) || groups.any(|group| group.len() != 3) {
+        return None;
+    }
+    Some(digits.replace(',', ""))
+}
+
+/// The power of ten in front of a unit, and the unit.
+fn multiplier(text: &str) -> (i32, &str) {
+    const WORDS: [(&str, i32); 14] = [
+        ("万亿", 12),
+        ("千亿", 11),
+        ("百亿", 10),
+        ("十亿", 9),
+        ("亿", 8),
+        ("千万", 7),
+        ("百万", 6),
+        ("十万", 5),
+        ("万", 4),
+        ("thousand", 3),
+        ("million", 6),
+        ("billion", 9),
+        ("trillion", 12),
+        ("千", 3),
+    ];
+    // One letter by itself: 7B, 24M, 128k.
+    match text {
+        "k" | "K" => return (3, ""),
+        "M" => return (6, ""),
+        "B" => return (9, ""),
+        "T" => return (12, ""),
+        _ => {}
+    }
+    // 千克, 千米, 千瓦 are units of their own.
+    let own = ["千克", "千米", "千瓦", "千卡", "千帕"];
+    if own.iter().any(|unit| text.starts_with(unit)) {
+        return (0, text);
+    }
+    WORDS
+        .iter()
+        .find_map(|(word, power)| Some((*power, text.strip_prefix(word)?.trim_start())))
+        .unwrap_or((0, text))
+}
+
+/// Short, of letters and the marks of units.
+fn is_unit(text: &str) -> bool {
+    let length = text.chars().count();
+    let mark = |c: char| c.is_alphabetic() || "%‰°℃℉/·²³µΩ^".contains(c);
+    (1..=12).contains(&length)
+        && text.chars().all(|c| mark(c) || c == ' ')
+        && !text.starts_with('/')
+}
+
+fn is_range(text: &str) -> bool {
+    let numeric = |part: &str, first: bool| {
+        let part = part.trim();
+        let digit = |c: char| c.is_ascii_digit();
+        let edge = if first {
+            part.ends_with(digit)
+        } else {
+            part.starts_with(digit)
+        };
+        edge || (first && part.starts_with(digit) && number(part, &ColumnUnit::default()).is_some())
+    };
+    ["~", "–", "—", "至", "到", " to ", "-"].iter().any(|mark| {
+        let mut parts = text.splitn(3, mark);
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(low), Some(high), None) => {
+                low.trim_start().starts_with(|c: char| c.is_ascii_digit())
+                    && numeric(low, true)
+                    && numeric(high, false)
+            }
+            _ => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ColumnUnit, Value, read};
+
+    fn shown(cell: &str, header: &str) -> String {
+        match read(cell, &ColumnUnit::of(header)) {
+            Value::Number(quantity) => format!("{}|{}", quantity.number, quantity.unit),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn cells_are_read() {
+        for (cell, header, expected) in [
+            ("12", "值", "12|"),
+            ("1,234,567.50", "值", "1234567.5|"),
+            ("１２", "数量", "12|"),
+            ("-3.5 MPa", "压力", "-3.5|MPa"),
+            ("(1,200)", "利润（元）", "-1200|元"),
+            ("3.2亿元", "营收", "320000000|元"),
+            ("5 万", "人数（人）", "50000|人"),
+            ("12.5%", "占比", "12.5|%"),
+            ("12.5", "占比（%）", "12.5|%"),
+            ("3.5", "营收（亿元）", "350000000|元"),
+            ("(5,000)万元", "利润", "-50000000|元"),
+            ("¥1,200", "价格", "1200|¥"),
+            ("$3.5 million", "Price", "3500000|$"),
+            ("7B", "参数量", "7000000000|"),
+            ("128k", "上下文", "128000|"),
+            ("5千克", "重量", "5|千克"),
+            ("300 PEN", "Hotel", "300|PEN"),
+            ("", "x", "Missing"),
+            ("—", "x", "Missing"),
+            ("N/A", "x", "Missing"),
+            ("3-5 MPa", "压力", "Range"),
+            ("3~5", "压力", "Range"),
+            ("10 kg to 20 kg", "x", "Range"),
+            ("约 5", "x", "Unclear"),
+            (">5", "x", "Unclear"),
+            ("1,23", "x", "Unclear"),
+            ("2023-05-01", "x", "Unclear"),
+            ("5 (2023)", "x", "Unclear"),
+            ("about $200", "Price", "Unclear"),
+            ("P-101", "型号", "Text"),
+            ("铣床", "设备", "Text"),
+        ] {
+            assert_eq!(shown(cell, header), expected, "{cell:?} under {header:?}");
+        }
+    }
+
+    #[test]
+    fn units_of_columns_are_read() {
+        for (header, name, unit) in [
+            ("营收（亿元）", "营收", "亿元"),
+            ("Pressure (MPa)", "Pressure", "MPa"),
+            ("重量/kg", "重量", "kg"),
+            ("价格", "价格", ""),
+            ("Q1 (2023)", "Q1 (2023)", ""),
+        ] {
+            let column = ColumnUnit::of(header);
+            assert_eq!((column.name.as_str(), column.shown.as_str()), (name, unit));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The second look that `--rerank` asks for.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use cornu::RagOptions;
+use cornu::rerank::{
+    CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, Reranker, Scale, Scorer, TokenSpace,
+};
+
+use crate::args::{EmbedderArgs, Rerank, RerankArgs};
+
+impl RerankArgs {
+    /// Options with the reranker, if one is asked for.
+    pub(crate) fn options(&self, embedder: &EmbedderArgs) -> Result<RagOptions> {
+        Ok(RagOptions {
+            reranker: self.reranker(embedder)?,
+            ..RagOptions::default()
+        })
+    }
+
+    /// Whether none is asked for.
+    pub(crate) fn is_none(&self) -> bool {
+        self.rerank == Rerank::None
+    }
+
+    fn reranker(&self, embedder: &EmbedderArgs) -> Result<Option<Arc<dyn Reranker>>> {
+        let model = self.rerank_model.as_deref();
+        let scorer = || {
+            let model = model.context(
+                "`--rerank cross` and `--rerank cascade` need a cross-encoder; name its folder \
+                 with --rerank-model (such as one of BAAI/bge-reranker-base)",
+            )?;
+            // What the heads of BERT cross-encoders give.
+            Ok::<_, anyhow::Error>(Scorer::new(models::pair_scorer(model)?, Scale::Logit))
+        };
+        Ok(Some(match self.rerank {
+            Rerank::None => {
+                ensure!(
+                    model.is_none(),
+                    "--rerank-model is for `--rerank cross`, `cascade` or `maxsim`"
+                );
+                return Ok(None);
+            }
+            Rerank::Cross => Arc::new(CrossEncoder::new(scorer()?)),
+            Rerank::Cascade => Arc::new(ElbowCascade::new(scorer()?, CascadeOptions::default())?),
+            Rerank::Maxsim => {
+                let model = model.or(embedder.local_model()).context(
+                    "`--rerank maxsim` needs an embedding model; name it with --rerank-model, or \
+                     use a `bert` embedder",
+                )?;
+                Arc::new(MaxSim::new(token_space(model)?))
+            }
+        }))
+    }
+}
+
+/// The token vectors of a model, as `index --tokens` stores and `--rerank maxsim` reads them.
+pub(crate) fn token_space(model: &str) -> Result<TokenSpace> {
+    Ok(TokenSpace::new(models::token_embedder(model)?))
+}
+
+#[cfg(feature = "torch")]
+mod models {
+    use std::sync::Arc;
+
+    use anyhow::Result;
+    use cornu::core::{PairScorer, TokenEmbedder};
+    use cornu::embed::bert::{BertEmbeddingProvider, BertOptions, BertPairScorer, Truncation};
+
+    pub(super) fn pair_scorer(model: &str) -> Result<Arc<dyn PairScorer>> {
+        Ok(Arc::new(BertPairScorer::open(
+            model,
+            &BertOptions::default(),
+        )?))
+    }
+
+    pub(super) fn token_embedder(model: &str) -> Result<Arc<dyn TokenEmbedder>> {
+        // As for the chunks' own vectors: of a long one the model sees the beginning.
+        let options = BertOptions {
+            truncation: Truncation::Right,
+            ..BertOptions::default()
+        };
+        let provider = BertEmbeddingProvider::open(model, &options)?;
+        Ok(Arc::new(provider.token_embedder()))
+    }
+}
+
+#[cfg(not(feature = "torch"))]
+mod models {
+    use std::sync::Arc;
+
+    use anyhow::{Result, bail};
+    use cornu::core::{PairScorer, TokenEmbedder};
+
+    pub(super) fn pair_scorer(model: &str) -> Result<Arc<dyn PairScorer>> {
+        missing(model)
+    }
+
+    pub(super) fn token_embedder(model: &str) -> Result<Arc<dyn TokenEmbedder>> {
+        missing(model)
+    }
+
+    fn missing<T>(model: &str) -> Result<T> {
+        bail!(
+            "the model {model} needs a build with the feature `torch`: `cargo xtask with-torch -- \
+             run --release -p cornu-cli --features torch -- ARGUMENTS`"
+        )
+    }
+}

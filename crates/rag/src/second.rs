@@ -1,0 +1,228 @@
+//! The second look: fused candidates through a reranker, before the cut.
+
+use cornu_core::{Chunk, ChunkId, Trace, TraceStep};
+use cornu_fuse::Fused;
+use cornu_rerank::{
+    Candidate, Candidates, CutReason, Entry, Outcome, Reranked, Reranker, TokenMatrix,
+};
+use cornu_store::Snapshot;
+
+use crate::error::RagError;
+use crate::index::LiveRagIndex;
+use crate::search::Hit;
+
+/// What a reranker said of a hit.
+///
+/// ```
+/// let second = cornu::Second {
+///     first_rank: 7, score: Some(2.2), scale: Some("logit"), probability: Some(0.9), unscored: None,
+/// };
+/// assert!(second.score.is_some() != second.unscored.is_some());
+/// ```
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Second {
+    /// The hit's rank in the fused list, from 1.
+    pub first_rank: usize,
+    /// The reranker's score, on its scale.
+    pub score: Option<f64>,
+    /// What the score means: `logit`, `probability`, `max_sim`, `ordinal`.
+    pub scale: Option<&'static str>,
+    /// The score as a probability of relevance, where the scale has one.
+    pub probability: Option<f64>,
+    /// Why there is no score, in words.
+    pub unscored: Option<&'static str>,
+}
+
+impl Second {
+    fn of(entry: &Entry) -> Self {
+        let score = entry.outcome.score();
+        Self {
+            first_rank: entry.first_rank,
+            score: score.map(cornu_rerank::Score::value),
+            scale: score.map(|score| score.scale().name()),
+            probability: score.and_then(cornu_rerank::Score::probability),
+            unscored: entry.outcome.unscored().map(cornu_rerank::Unscored::name),
+        }
+    }
+
+    pub(crate) fn note(&self, step: &mut TraceStep) {
+        step.note("first_rank", self.first_rank);
+        if let (Some(score), Some(scale)) = (self.score, self.scale) {
+            step.note("rerank_score", score).note("rerank_scale", scale);
+        }
+        if let Some(probability) = self.probability {
+            step.note("rerank_probability", probability);
+        }
+        if let Some(why) = self.unscored {
+            step.note("unscored", why);
+        }
+    }
+}
+
+/// What became of the fused candidates.
+pub(crate) struct SecondLook {
+    reranked: Reranked,
+    /// The reranker, in words.
+    by: String,
+    /// Fused candidates behind the pool, which the reranker never saw.
+    rest: Vec<(ChunkId, f64)>,
+    /// How many candidates had token vectors in the index, for a reranker that uses them.
+    stored: Option<usize>,
+}
+
+impl LiveRagIndex {
+    /// The fused candidates through the reranker, if there is one. They are what the asker sees, so
+    /// whatever the reranker does with them, nothing hidden has a part in it.
+    pub(crate) fn second_look(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        fused: &Fused<ChunkId>,
+    ) -> Result<Option<SecondLook>, RagError> {
+        let Some(reranker) = &self.options.reranker else {
+            return Ok(None);
+        };
+        let pool = self.options.pool;
+        let mut chunks: Vec<(Chunk, f64)> = Vec::with_capacity(pool.min(fused.ranking().len()));
+        for hit in fused.ranking().iter().take(pool) {
+            if let Some(chunk) = snapshot.chunk(&hit.id)? {
+                chunks.push((chunk, hit.score));
+            }
+        }
+        let tokens = stored_tokens(snapshot, &**reranker, &chunks)?;
+        let candidates = chunks
+            .iter()
+            .enumerate()
+            .map(|(at, (chunk, score))| Candidate {
+                tokens: tokens.as_ref().and_then(|tokens| tokens.get(at)?.as_ref()),
+                ..Candidate::new(chunk.id, &chunk.index_text, *score)
+            });
+        let candidates = Candidates::new(candidates)?;
+        let reranked = reranker.rerank(question, &candidates)?;
+        Ok(Some(SecondLook {
+            reranked,
+            by: reranker.fingerprint().to_string(),
+            rest: fused
+                .ranking()
+                .iter()
+                .skip(pool)
+                .map(|hit| (hit.id, hit.score))
+                .collect(),
+            stored: tokens.map(|tokens| tokens.iter().flatten().count()),
+        }))
+    }
+}
+
+/// The candidates' token vectors, of the space that the reranker works in.
+fn stored_tokens(
+    snapshot: &Snapshot<'_>,
+    reranker: &dyn Reranker,
+    chunks: &[(Chunk, f64)],
+) -> Result<Option<Vec<Option<TokenMatrix>>>, RagError> {
+    let Some(space) = reranker.token_space() else {
+        return Ok(None);
+    };
+    let ids: Vec<ChunkId> = chunks.iter().map(|(chunk, _)| chunk.id).collect();
+    let stored = snapshot.token_vectors(&space.digest(), &ids)?;
+    let read = |bytes: Option<Vec<u8>>| {
+        Ok(bytes
+            .map(|bytes| TokenMatrix::from_bytes(&bytes))
+            .transpose()?)
+    };
+    stored
+        .into_iter()
+        .map(read)
+        .collect::<Result<_, RagError>>()
+        .map(Some)
+}
+
+impl SecondLook {
+    /// The candidates in their new order, each with its first-stage score; behind them those that
+    /// the reranker never saw, as they were.
+    pub(crate) fn order(&self) -> impl Iterator<Item = (ChunkId, f64)> + '_ {
+        let entries = self.reranked.entries().iter();
+        let seen = entries.map(|entry| (entry.id, entry.first_score));
+        seen.chain(self.rest.iter().copied())
+    }
+
+    pub(crate) fn of(&self, id: &ChunkId) -> Option<Second> {
+        let entries = self.reranked.entries();
+        if let Some(entry) = entries.iter().find(|entry| entry.id == *id) {
+            return Some(Second::of(entry));
+        }
+        let behind = self.rest.iter().position(|(other, _)| other == id)?;
+        Some(Second {
+            first_rank: entries.len() + behind + 1,
+            score: None,
+            scale: None,
+            probability: None,
+            unscored: Some("behind the pool"),
+        })
+    }
+
+    /// What was done, and for each candidate its first rank and its score or why it has none. What
+    /// is not among these candidates was not retrieved, and no reranker brings it back.
+    pub(crate) fn note(&self, trace: &mut Trace, k: usize) {
+        let report = self.reranked.report();
+        let step = trace.step("rerank");
+        step.note("by", self.by.as_str())
+            .note("retrieved", self.reranked.entries().len() + self.rest.len())
+            .note("pool", self.reranked.entries().len())
+            .note("sent", report.sent)
+            .note("scored", report.scored);
+        if let Some(stored) = self.stored {
+            step.note("with_stored_tokens", stored);
+        }
+        if let Some(cut) = report.cut {
+            step.note("cut", cut.at).note("cut_because", cut.why.name());
+            if let CutReason::Elbow { drop } = cut.why {
+                step.note("drop", drop);
+            }
+        }
+        if let Some(planned) = report.planned {
+            step.note("within_budget", planned);
+        }
+        if !report.is_clean() {
+            let missing = report.sent.saturating_sub(report.scored);
+            step.note(
+                "warning",
+                format!("{missing} of {} sent have no score", report.sent),
+            );
+        }
+        let candidates = self.reranked.entries().iter().map(|entry| {
+            let id: String = entry.id.to_string().chars().take(12).collect();
+            let said = match entry.outcome {
+                Outcome::Scored(score) => format!("{} ({})", score.value(), score.scale()),
+                Outcome::Unscored(why) => why.name().to_owned(),
+            };
+            format!("{id}, first {}: {said}", entry.first_rank)
+        });
+        step.note("k", k)
+            .note("candidates", candidates.collect::<Vec<_>>());
+    }
+}
+
+/// For a reranker that looks at tokens: which of the chunk's answers which of the question's.
+pub(crate) fn matches(
+    step: &mut TraceStep,
+    reranker: &dyn Reranker,
+    question: &str,
+    hit: &Hit,
+) -> Result<(), RagError> {
+    let text = hit.chunk.index_text.as_str();
+    let candidate = Candidate::new(hit.chunk.id, text, hit.score);
+    let matches = reranker.explain(question, &candidate)?;
+    if matches.is_empty() {
+        return Ok(());
+    }
+    let word = |of: &str, span: Option<cornu_core::ByteSpan>| match span {
+        Some(span) => of.get(span.range()).unwrap_or_default().to_owned(),
+        None => "(special)".to_owned(),
+    };
+    let shown = matches.iter().map(|pair| {
+        let (asked, held) = (word(question, pair.query), word(text, pair.document));
+        format!("{asked} ~ {held}: {:.3}", pair.similarity)
+    });
+    step.note("token_matches", shown.collect::<Vec<_>>());
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! What the chunks of a document say of its structure.
+
+use cornu_core::{Chunk, DocId};
+
+use crate::run::white;
+
+/// Title, sections, and which chunk belongs where.
+pub(super) struct Outline {
+    pub(super) title: String,
+    pub(super) sections: Vec<Section>,
+    /// For each indexed chunk, in order, its section.
+    pub(super) places: Vec<usize>,
+    /// Number of indexed chunks.
+    pub(super) indexed: usize,
+}
+
+/// Neighbouring chunks under one heading path.
+pub(super) struct Section {
+    path: Vec<String>,
+    pub(super) text: String,
+    pub(super) chunks: usize,
+    /// Where the text of the section ends in the source.
+    end: usize,
+    /// The line on which it does.
+    line: usize,
+}
+
+impl Outline {
+    pub(super) fn read(doc: &DocId, title: Option<&str>, chunks: &[Chunk]) -> Self {
+        let mut sections: Vec<Section> = Vec::new();
+        let mut places = Vec::new();
+        let indexed = || chunks.iter().filter(|chunk| chunk.role.is_indexed());
+        for chunk in indexed() {
+            match sections.last_mut() {
+                Some(section) if section.path == chunk.heading_path => section.add(chunk),
+                _ => sections.push(Section {
+                    path: chunk.heading_path.clone(),
+                    text: chunk.text.clone(),
+                    chunks: 1,
+                    end: chunk.span.end(),
+                    line: chunk.lines.last(),
+                }),
+            }
+            places.push(sections.len() - 1);
+        }
+        let title = title
+            .map(str::trim)
+            .filter(|title| !title.is_empty())
+            .or_else(|| common(indexed()))
+            .map_or_else(|| file_name(doc), str::to_owned);
+        Self {
+            title,
+            sections,
+            indexed: places.len(),
+            places,
+        }
+    }
+
+    /// The text of the document: its sections, parted by blank lines.
+    pub(super) fn text(&self) -> String {
+        let texts = self.sections.iter().map(|section| section.text.as_str());
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl Section {
+    /// Adds what the chunk has beyond those before it.
+    fn add(&mut self, chunk: &Chunk) {
+        let shown = self.end.saturating_sub(chunk.span.start());
+        if chunk.span.start() > self.end {
+            self.text.push_str(white(self.line, chunk.lines.first()));
+        }
+        self.text
+            .push_str(chunk.text.get(shown..).unwrap_or_default());
+        self.end = self.end.max(chunk.span.end());
+        self.line = self.line.max(chunk.lines.last());
+        self.chunks += 1;
+    }
+}
+
+/// The outermost title that all chunks stand under.
+fn common<'a>(mut chunks: impl Iterator<Item = &'a Chunk>) -> Option<&'a str> {
+    let first = chunks.next()?.heading_path.first()?;
+    chunks
+        .all(|chunk| chunk.heading_path.first() == Some(first))
+        .then_some(first.as_str())
+}
+
+/// The last part of the document's name without its extension.
+fn file_name(doc: &DocId) -> String {
+    let name = doc.as_str().rsplit('/').next().unwrap_or_default();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    if stem.is_empty() { name } else { stem }.to_owned()
+}
