@@ -258,8 +258,6 @@ fn asked(folded: &str, words: &[String]) -> BTreeSet<&'static str> {
         true => folded.contains(*word),
         false => words.iter().any(|other| other == word),
     };
-    let kinds = KINDS
-        .iter()
-        .filter(|(_, words)| words.iter().any(&says));
+    let kinds = KINDS.iter().filter(|(_, words)| words.iter().any(&says));
     kinds.map(|(kind, _)| *kind).collect()
 }

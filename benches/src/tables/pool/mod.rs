@@ -345,7 +345,7 @@ fn quick(seed: u64) -> Result<Vec<Row>> {
     let (Some((before, _)), Some((after, _))) = (before, after) else {
         anyhow::bail!("none of the systems has a cache");
     };
-    let mut row = Row::measured(&dataset(Workload::Zipf, false, "1"), CACHED);
+    let mut row = Row::measured(dataset(Workload::Zipf, false, "1"), CACHED);
     let mut put = |name: &str, value: u64| {
         let part = value as f64 / ASKED as f64;
         let measure = Measure::exact(part, "fraction", ASKED);
