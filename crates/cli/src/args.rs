@@ -7,6 +7,8 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use cornu::Preset;
 
+use crate::chat::ChatArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, found, answered
@@ -144,6 +146,10 @@ pub(crate) struct SearchArgs {
 ///
 /// An answer holds no word that is not in a source. It is a refusal (exit code 3) when nothing is
 /// similar enough, or what is similar does not name what the question names.
+///
+/// With --chat-endpoint a model writes the answer from what was found, and every sentence of it is
+/// checked against the sources that it cites; what they do not hold is left out. What would be
+/// refused is refused before the model is asked.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The question
@@ -164,6 +170,8 @@ pub(crate) struct AskArgs {
     pub(crate) segments: SegmentsArg,
     #[command(flatten)]
     pub(crate) rerank: RerankArgs,
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -424,8 +432,8 @@ pub(crate) struct RerankArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
     pub(crate) rerank: Rerank,
     /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
-    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2), for `maxsim` an
-    /// embedding model [default for maxsim: that of --embedder]
+    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2) [default: the carried
+    /// e5-zh-en-pair], for `maxsim` an embedding model [default: that of --embedder]
     #[arg(long, value_name = "MODEL")]
     pub(crate) rerank_model: Option<String>,
 }

@@ -11,6 +11,7 @@ use cornu_rerank::{Reranker, TokenSpace};
 use cornu_sparse::Bm25;
 use cornu_text::{StopWords, Tokenizer, WordCounter};
 
+use crate::chat::Chat;
 use crate::error::RagError;
 
 /// Everything about an index that has a default.
@@ -67,6 +68,9 @@ pub struct RagOptions {
     /// [`SameQuestion`](crate::SameQuestion) there a question may get the dense candidates of a
     /// similar one, with its own cosines, and what is found depends on what was asked before.
     pub cache: Option<CacheOptions>,
+    /// A model that writes answers; see [`chat`](crate::chat). Default `None`: an answer is made of
+    /// sentences of the evidence.
+    pub chat: Option<Chat>,
 }
 
 /// How the dense and the sparse list become one.
@@ -125,6 +129,7 @@ impl Default for RagOptions {
             store: cornu_store::Options::default(),
             disclosure: None,
             cache: None,
+            chat: None,
         }
     }
 }
@@ -143,7 +148,7 @@ impl RagOptions {
                 });
             }
         }
-        Ok(())
+        self.chat.as_ref().map_or(Ok(()), Chat::check)
     }
 }
 
@@ -167,6 +172,7 @@ impl fmt::Debug for RagOptions {
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
             .field("cache", &self.cache)
+            .field("chat", &self.chat)
             .finish()
     }
 }

@@ -8,13 +8,14 @@ use cornu::chunk::html;
 use cornu::segment::Relevance;
 use cornu::store::Access;
 use cornu::{
-    Answer, FoundSegments, LiveRagIndex, Preset, Principal, Response, SegmentOptions, Threshold,
-    Trace,
+    Answer, FoundSegments, LiveRagIndex, Preset, Principal, RagOptions, Response, SegmentOptions,
+    Threshold, Trace,
 };
 use serde::Serialize;
 
 use super::{note_grants, short};
 use crate::args::{AskArgs, EmbedderArgs, ExplainArgs};
+use crate::chat;
 use crate::embedder::check_asker;
 use crate::output::{self, Outcome, Terminal};
 
@@ -25,7 +26,10 @@ const BY_HAND: f64 = 0.2;
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
-    let options = args.rerank.options(&args.embedder)?;
+    let options = RagOptions {
+        chat: args.chat.model(&principal)?,
+        ..args.rerank.options(&args.embedder)?
+    };
     let index = args
         .embedder
         .open(&args.database, Access::ReadOnly, terminal, options)?;
@@ -36,9 +40,10 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let response = index.answer(&principal, &args.question, &threshold)?;
     note_grants(&principal, terminal);
     note_moved(&response, terminal);
+    chat::note(&response, terminal);
     // No evidence, no segments.
     let preset = args.segments.preset();
-    let segments = match preset.filter(|_| response.outcome.answer().is_some()) {
+    let segments = match preset.filter(|_| response.outcome.refusal().is_none()) {
         Some(preset) => Some(find(
             &index,
             &principal,
@@ -56,7 +61,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
         })?,
         (false, _) => {
             let mut shown = match response.outcome.answer() {
-                Some(answer) => text(answer),
+                Some(answer) => chat::degraded(&response) + &text(answer),
                 None => response.outcome.to_string(),
             };
             if let Some(segments) = &segments {
@@ -172,9 +177,9 @@ fn note_moved(response: &Response, terminal: &Terminal) {
 }
 
 fn outcome(response: &Response) -> Outcome {
-    match response.outcome.answer() {
-        Some(_) => Outcome::Done,
-        None => Outcome::Nothing,
+    match response.outcome.refusal() {
+        None => Outcome::Done,
+        Some(_) => Outcome::Nothing,
     }
 }
 
