@@ -11,6 +11,7 @@
 //! | [`FromTable`] | numbers computed from a table's cells, by `ask_tables` |
 //! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
+//! | [`SameQuestion`] | which questions in other words may share a kept result |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
 //! | [`upkeep`] | for the owner: bring the artifacts up to date, rebuild, check |
 //! | [`chat`] | answers that a model writes, each sentence checked; off by default |
@@ -67,10 +68,13 @@ mod explain;
 mod index;
 mod ingest;
 mod interval;
+mod kept;
 pub mod markers;
+mod opposites;
 mod options;
 mod postings;
 mod prune;
+mod same_question;
 mod search;
 mod second;
 mod segments;
@@ -88,6 +92,7 @@ pub use index::LiveRagIndex;
 pub use ingest::{IngestReport, Ingested, Progress};
 pub use interval::Rate;
 pub use options::{Fusion, RagOptions};
+pub use same_question::SameQuestion;
 pub use search::{Found, Hit, Place};
 pub use second::Second;
 pub use segments::FoundSegments;
@@ -108,6 +113,7 @@ pub use cornu_core as core;
 pub use cornu_embed as embed;
 pub use cornu_eval as eval;
 pub use cornu_fuse as fuse;
+pub use cornu_pool as pool;
 pub use cornu_remote as remote;
 pub use cornu_rerank as rerank;
 pub use cornu_segment as segment;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_fuse::{Normalisation, RrfOptions};
+use cornu_pool::CacheOptions;
 use cornu_remote::Disclosure;
 use cornu_rerank::{Reranker, TokenSpace};
 use cornu_sparse::Bm25;
@@ -62,6 +63,11 @@ pub struct RagOptions {
     /// machine. **Set it for every provider that is not** (see `Client::leaves_machine` of
     /// `cornu-remote`); a provider sees texts, not grants, so the index cannot know by itself.
     pub disclosure: Option<Disclosure>,
+    /// Whether the two routes' results are kept for those who ask the same again. Default `None`.
+    /// With [`CacheOptions::similar`] at its default of `None` no byte of any result changes; with a
+    /// [`SameQuestion`](crate::SameQuestion) there a question may get the dense candidates of a
+    /// similar one, with its own cosines, and what is found depends on what was asked before.
+    pub cache: Option<CacheOptions>,
     /// A model that writes answers; see [`chat`](crate::chat). Default `None`: an answer is made of
     /// sentences of the evidence.
     pub chat: Option<Chat>,
@@ -122,6 +128,7 @@ impl Default for RagOptions {
             tokens: None,
             store: cornu_store::Options::default(),
             disclosure: None,
+            cache: None,
             chat: None,
         }
     }
@@ -164,6 +171,7 @@ impl fmt::Debug for RagOptions {
             .field("tokens", &self.tokens.as_ref().map(TokenSpace::fingerprint))
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
+            .field("cache", &self.cache)
             .field("chat", &self.chat)
             .finish()
     }

@@ -1,8 +1,5 @@
 //! The three searches.
 
-use std::panic::resume_unwind;
-use std::thread;
-
 use cornu_core::{Chunk, ChunkId, Principal, Ranking, Trace};
 use cornu_fuse::{Fused, Share, Weighted, convex_fuse, dense_sparse, rrf_fuse};
 use cornu_sparse::Query;
@@ -211,12 +208,7 @@ impl LiveRagIndex {
         let depth = self.options.depth.max(pool);
         // A thread of its own rather than one of rayon's: the dense route may wait for rayon while
         // it holds the connection that the sparse route reads from.
-        let (dense, sparse) = thread::scope(|scope| {
-            let sparse = scope.spawn(|| self.sparse(snapshot, question, depth));
-            let dense = self.dense(snapshot, question, depth);
-            let sparse = sparse.join().unwrap_or_else(|panic| resume_unwind(panic));
-            (dense, sparse)
-        });
+        let (dense, sparse) = self.side_by_side(snapshot, question, depth);
         let (query, dense) = dense?;
         let (rows, sparse) = sparse?;
         let fused = self.fuse(&dense, &sparse)?.top(pool);
@@ -257,7 +249,7 @@ impl LiveRagIndex {
         })
     }
 
-    fn dense(
+    pub(crate) fn dense_anew(
         &self,
         snapshot: &Snapshot<'_>,
         question: &str,
@@ -271,7 +263,7 @@ impl LiveRagIndex {
         Ok((query, ranking))
     }
 
-    fn sparse(
+    pub(crate) fn sparse_anew(
         &self,
         snapshot: &Snapshot<'_>,
         question: &str,

@@ -60,8 +60,11 @@ pub mod doctor;
 pub mod error;
 mod kernel;
 mod knn;
+mod lookup;
 pub mod maintain;
 mod map;
+#[cfg(feature = "naive")]
+pub mod naive;
 pub mod options;
 pub mod owner;
 mod read;

@@ -7,6 +7,7 @@
     clippy::print_stderr
 )]
 
+mod cached;
 mod cases;
 mod chat;
 mod chat_interference;
@@ -17,6 +18,7 @@ mod interference;
 mod journey;
 mod leaks;
 mod near_miss;
+mod near_questions;
 mod postings;
 mod prune;
 mod question_set;

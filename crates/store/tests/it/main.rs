@@ -18,3 +18,4 @@ mod sample;
 mod seeds;
 mod together;
 mod tokens;
+mod under_process;
