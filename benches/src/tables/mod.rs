@@ -4,12 +4,14 @@ mod chunking;
 mod embedding;
 mod eval;
 mod fusion;
+mod multihop;
 mod rerank;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
 pub use eval::Eval;
 pub use fusion::Fusion;
+pub use multihop::Multihop;
 pub use rerank::Rerank;
 
 use crate::table::Table;
