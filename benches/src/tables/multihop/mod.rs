@@ -280,7 +280,8 @@ mod tests {
             if plan.openie {
                 let facts = set.by_openie(plan.folder).unwrap();
                 let triples = facts.iter().map(|passage| passage.extraction.triples.len());
-                assert_eq!(triples.sum::<usize>(), 17_234);
+                // 17,234 have length 3, of which 30 repeat one of their own passage.
+                assert_eq!(triples.sum::<usize>(), 17_204);
                 assert!(facts.iter().zip(&set.texts).all(|(passage, text)| {
                     let title = passage.title.as_deref();
                     title.is_none_or(|title| text.starts_with(title))
