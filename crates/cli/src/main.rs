@@ -1,6 +1,7 @@
 //! `cornu`: index files, ask as somebody, get cited evidence or a refusal.
 //!
 //! - [`args`]: the command line, and with it the help, the completions and the man pages
+//! - [`chunker`]: how `index` cuts documents, and how an index says so
 //! - [`commands`]: one function a command
 //! - [`config`]: values for flags from a file and from the environment
 //! - [`files`]: which files become documents, and under which names
@@ -12,6 +13,7 @@
 //! - [`watch`]: which files have changed
 
 mod args;
+mod chunker;
 mod commands;
 mod config;
 mod embedder;

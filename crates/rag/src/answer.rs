@@ -123,10 +123,29 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<Response, RagError> {
-        threshold.check_provider(self.provider.fingerprint())?;
-        self.check_disclosure(principal)?;
+        self.check_may_answer(principal, threshold)?;
         let snapshot = self.snapshot(principal)?;
-        let judged = self.judge(&snapshot, question)?;
+        Ok(self.answer_on(&snapshot, question, threshold)?.0)
+    }
+
+    /// What has to hold before a question is answered.
+    pub(crate) fn check_may_answer(
+        &self,
+        principal: &Principal,
+        threshold: &Threshold,
+    ) -> Result<(), RagError> {
+        threshold.check_provider(self.provider.fingerprint())?;
+        self.check_disclosure(principal)
+    }
+
+    /// The answer, and the search that it rests on.
+    pub(crate) fn answer_on(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        threshold: &Threshold,
+    ) -> Result<(Response, Routes), RagError> {
+        let judged = self.judge(snapshot, question)?;
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
@@ -141,11 +160,12 @@ impl LiveRagIndex {
         judged.note(&mut trace, threshold.value());
         let outcome = self.decide(&judged, question, threshold.value())?;
         outcome.note(&mut trace);
-        Ok(Response {
+        let response = Response {
             outcome,
             corpus_moved,
             trace,
-        })
+        };
+        Ok((response, judged.routes))
     }
 
     /// An answer embeds sentences of what the asker sees, so who asks a provider that may be sent

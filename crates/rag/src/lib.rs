@@ -9,6 +9,7 @@
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
 //! | [`FromTable`] | numbers computed from a table's cells, by `ask_tables` |
+//! | [`Asked`], [`AskOptions`] | answer, tables and runs of one state of the index, by `ask` |
 //! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
@@ -55,6 +56,7 @@
 
 pub mod anchors;
 mod answer;
+mod asking;
 mod calibrate;
 pub mod claims;
 mod complete;
@@ -78,6 +80,7 @@ mod threshold;
 pub mod upkeep;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
+pub use asking::{AskOptions, Asked};
 pub use calibrate::{Calibration, Labelled, Target};
 pub use contextual::ContextualChunker;
 pub use error::RagError;
