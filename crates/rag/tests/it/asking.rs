@@ -181,7 +181,7 @@ const QUESTIONS: [&str; 4] = [
 /// The document with a table behind it whose rows and numbers are those of its name, text and
 /// grants, so that twins differ.
 fn with_table(plain: &Document) -> Document {
-    let acl: Vec<&str> = plain.acl().grants().map(|grant| grant.as_str()).collect();
+    let acl: Vec<&str> = plain.acl().grants().map(cornu::Grant::as_str).collect();
     let bytes = plain.id().as_str().bytes().chain(plain.source().bytes());
     let bytes = bytes.chain(acl.join(",").into_bytes());
     let mut state = bytes.fold(7_u32, |state, byte| {
