@@ -8,6 +8,7 @@
 //! | [`corpus`] | `bench-data`: documents, grants, questions, synonym groups |
 //! | [`models`] | the models at hand, each with the sha256 of its weights |
 //! | [`dense`] | exact nearest neighbours of a query among rows of a matrix |
+//! | [`reranker`] | training and evaluation of the shipped rerankers |
 //! | [`second_look`] | rerankers side by side: orders and latencies |
 //! | [`frontier`] | quality over latency as a plot |
 //! | [`timing`] | interleaved timings |
@@ -23,6 +24,7 @@ pub mod live;
 pub mod models;
 pub mod paired;
 pub mod planted;
+pub mod reranker;
 pub mod run;
 pub mod second_look;
 pub mod strategies;

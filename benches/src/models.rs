@@ -54,9 +54,12 @@ pub const CROSS_ENCODERS: [&str; 3] = [
     "ms-marco-MiniLM-L-6-v2",
 ];
 
+/// The cross-encoder that `cornu-embed` carries: taken where none of [`CROSS_ENCODERS`] is at hand.
+pub const ADAPTER: &str = "e5-zh-en-pair";
+
 /// The models of a second look.
 pub struct SecondLook {
-    /// The cross-encoder's folder.
+    /// The cross-encoder's folder, or the name of a carried one.
     pub scorer_name: &'static str,
     /// Pairs to logits.
     pub scorer: Arc<dyn PairScorer>,
@@ -145,15 +148,10 @@ impl Models {
     /// # Errors
     /// A model that is there and broken; the inner one is the reason why there is none.
     pub fn second_look(&self, tokens: &str) -> Result<Result<SecondLook, String>> {
-        let found = CROSS_ENCODERS
+        let (name, scorer) = CROSS_ENCODERS
             .into_iter()
-            .find_map(|name| Some((name, self.folder(name).ok()?)));
-        let Some((name, scorer)) = found else {
-            return Ok(Err(format!(
-                "no cross-encoder is at hand; CORNU_MODELS holds none of {}",
-                CROSS_ENCODERS.join(", ")
-            )));
-        };
+            .find_map(|name| Some((name, self.folder(name).ok()?)))
+            .unwrap_or_else(|| (ADAPTER, PathBuf::from(ADAPTER)));
         match self.folder(tokens) {
             Ok(tokens) => open_second_look(name, &scorer, &tokens),
             Err(reason) => Ok(Err(reason)),
@@ -166,6 +164,9 @@ impl Models {
     /// # Errors
     /// When a file of it cannot be read.
     pub fn record(&self, name: &str) -> Result<Option<Model>> {
+        if name == ADAPTER {
+            return adapter_record();
+        }
         let Ok(folder) = self.folder(name) else {
             return Ok(None);
         };
@@ -216,6 +217,24 @@ fn open(folder: &Path, prefixes: Prefixes) -> Result<Access> {
 fn open(folder: &Path, _: Prefixes) -> Result<Access> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     Ok(Access::Gated(format!("{name} needs the feature `torch`")))
+}
+
+#[cfg(feature = "torch")]
+fn adapter_record() -> Result<Option<Model>> {
+    let adapter = cornu_embed::bert::Adapter::shipped(ADAPTER)?;
+    Ok(Some(Model {
+        id: ADAPTER.to_owned(),
+        source: format!(
+            "carried by cornu-embed, trained by `cargo xtask train-reranker` on {}",
+            adapter.manifest().base.name
+        ),
+        sha256: adapter.manifest().tensors_sha256.clone(),
+    }))
+}
+
+#[cfg(not(feature = "torch"))]
+fn adapter_record() -> Result<Option<Model>> {
+    Ok(None)
 }
 
 #[cfg(feature = "torch")]

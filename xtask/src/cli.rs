@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::jobs::bench_tables::{self, BenchTablesArgs};
 use crate::jobs::environment::Environment;
 use crate::jobs::test::{self, TestArgs};
+use crate::jobs::train_reranker::{self, TrainRerankerArgs};
 use crate::jobs::with_torch::{self, WithTorchArgs};
 use crate::progress::{Mode, Progress};
 use crate::setup::cache::Cache;
@@ -32,6 +33,7 @@ enum Command {
     Setup(SetupArgs),
     Test(TestArgs),
     BenchTables(BenchTablesArgs),
+    TrainReranker(TrainRerankerArgs),
     WithTorch(WithTorchArgs),
     Tidy(TidyArgs),
     /// The library packages below crates/, one a line
@@ -136,6 +138,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Test(args) => test::run(&args),
         Command::BenchTables(args) => bench_tables::run(&args),
+        Command::TrainReranker(args) => train_reranker::run(&args),
         Command::WithTorch(args) => with_torch::run(&args),
         Command::Tidy(args) => tidy::run(&args),
         Command::ListLibraries => {

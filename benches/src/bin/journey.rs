@@ -6,7 +6,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use cornu::{LiveRagIndex, Principal, RagOptions, Threshold};
@@ -17,6 +17,12 @@ use cornu_benches::run::say;
 use cornu_benches::strategies::{SENTENCE, strategy};
 use cornu_core::{Document, EmbeddingProvider};
 use cornu_fuse::{RrfOptions, Weighted, rrf_fuse};
+
+/// As many texts as the index embeds at once, or more.
+const EMBEDDED_AT_ONCE: usize = 512;
+
+/// How often a line says how far it is.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// Questions that are asked, each twice: the second time is what is counted.
 const QUESTIONS: usize = 50;
@@ -54,6 +60,7 @@ fn measure(
     documents: &[Document],
     questions: &[String],
 ) -> Result<()> {
+    say(&format!("{name}: opening {PINNED}"));
     let Opened { provider, counter } = match models.open(PINNED)? {
         Access::Open(opened) => *opened,
         Access::Gated(reason) => bail!("{PINNED}: {reason}"),
@@ -75,8 +82,15 @@ fn measure(
     });
     let texts = texts?;
     let references: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let (vectors, embedding) = timed(|| provider.embed(&references));
-    vectors?;
+    let mut clock = Clock::new(name, "embedded alone", texts.len());
+    let (embedded, embedding) = timed(|| -> Result<()> {
+        for part in references.chunks(EMBEDDED_AT_ONCE) {
+            provider.embed(part)?;
+            clock.at(clock.done + part.len());
+        }
+        Ok(())
+    });
+    embedded?;
 
     let folder = tempfile::tempdir()?;
     let options = RagOptions {
@@ -85,7 +99,8 @@ fn measure(
     };
     let path = folder.path().join("index.db");
     let index = LiveRagIndex::open(path, Arc::clone(&provider), options)?;
-    let (report, whole) = timed(|| index.ingest_all(documents, |_| {}));
+    let mut clock = Clock::new(name, "documents ingested", documents.len());
+    let (report, whole) = timed(|| index.ingest_all(documents, |progress| clock.at(progress.done)));
     let (again, unchanged) = timed(|| index.ingest_all(documents, |_| {}));
     say(&format!(
         "{name}: {} documents, {:.1} MB, {} chunks, {} failed\n  ingest {whole:.2} s: chunking alone \
@@ -159,6 +174,42 @@ fn measure(
         ));
     }
     Ok(())
+}
+
+/// Says now and then how much of something is done.
+struct Clock<'a> {
+    of: &'a str,
+    what: &'a str,
+    done: usize,
+    all: usize,
+    said: Instant,
+}
+
+impl<'a> Clock<'a> {
+    fn new(of: &'a str, what: &'a str, all: usize) -> Self {
+        Self {
+            of,
+            what,
+            done: 0,
+            all,
+            said: Instant::now(),
+        }
+    }
+
+    fn at(&mut self, done: usize) {
+        self.done = done;
+        if self.said.elapsed() >= QUIET {
+            self.said = Instant::now();
+            let Self {
+                of,
+                what,
+                done,
+                all,
+                ..
+            } = self;
+            say(&format!("{of}: {done} of {all} {what}"));
+        }
+    }
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {

@@ -15,7 +15,7 @@ pub use rerank::Rerank;
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 4] = [&Chunking, &Embedding, &Fusion, &Eval];
+pub const TABLES: [&dyn Table; 5] = [&Chunking, &Embedding, &Fusion, &Eval, &Rerank];
 
 use cornu_eval::evidence::License;
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

@@ -7,6 +7,8 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use cornu::Preset;
 
+use crate::chat::ChatArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, found, answered
@@ -190,6 +192,10 @@ pub(crate) struct SearchArgs {
 /// A question about numbers of which a table holds the row and the column (the value, the largest,
 /// the smallest, sum, mean, count, difference, above or below a bound) is also answered from the
 /// table's cells, each cited by line, row and column; no threshold applies to these.
+///
+/// With --chat-endpoint a model writes the answer from what was found, and every sentence of it is
+/// checked against the sources that it cites; what they do not hold is left out. What would be
+/// refused is refused before the model is asked.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The question
@@ -210,6 +216,8 @@ pub(crate) struct AskArgs {
     pub(crate) segments: SegmentsArg,
     #[command(flatten)]
     pub(crate) rerank: RerankArgs,
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
@@ -470,8 +478,8 @@ pub(crate) struct RerankArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
     pub(crate) rerank: Rerank,
     /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
-    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2), for `maxsim` an
-    /// embedding model [default for maxsim: that of --embedder]
+    /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2) [default: the carried
+    /// e5-zh-en-pair], for `maxsim` an embedding model [default: that of --embedder]
     #[arg(long, value_name = "MODEL")]
     pub(crate) rerank_model: Option<String>,
 }

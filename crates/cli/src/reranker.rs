@@ -10,6 +10,9 @@ use cornu::rerank::{
 
 use crate::args::{EmbedderArgs, Rerank, RerankArgs};
 
+/// The cross-encoder that the embedding crate carries: a small one, on the packaged e5 model.
+const CARRIED: &str = "e5-zh-en-pair";
+
 impl RerankArgs {
     /// Options with the reranker, if one is asked for.
     pub(crate) fn options(&self, embedder: &EmbedderArgs) -> Result<RagOptions> {
@@ -27,10 +30,7 @@ impl RerankArgs {
     fn reranker(&self, embedder: &EmbedderArgs) -> Result<Option<Arc<dyn Reranker>>> {
         let model = self.rerank_model.as_deref();
         let scorer = || {
-            let model = model.context(
-                "`--rerank cross` and `--rerank cascade` need a cross-encoder; name its folder \
-                 with --rerank-model (such as one of BAAI/bge-reranker-base)",
-            )?;
+            let model = model.unwrap_or(CARRIED);
             // What the heads of BERT cross-encoders give.
             Ok::<_, anyhow::Error>(Scorer::new(models::pair_scorer(model)?, Scale::Logit))
         };

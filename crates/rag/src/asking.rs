@@ -103,7 +103,7 @@ impl LiveRagIndex {
             false => Vec::new(),
         };
         tables::note(&mut response.trace, &tables);
-        let answered = response.outcome.answer().is_some();
+        let answered = response.outcome.refusal().is_none();
         let segments = match options.segments.as_ref().filter(|_| answered) {
             Some(options) => Some(self.segments_on(&snapshot, &[question], options)?),
             None => None,
@@ -120,7 +120,7 @@ impl Asked {
     /// Whether sentences or tables answer.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        self.response.outcome.answer().is_some() || !self.tables.is_empty()
+        self.response.outcome.refusal().is_none() || !self.tables.is_empty()
     }
 
     /// As JSON, the same bytes for the same view.

@@ -14,6 +14,7 @@
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
 //! | [`upkeep`] | for the owner: bring the artifacts up to date, rebuild, check |
+//! | [`chat`] | answers that a model writes, each sentence checked; off by default |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
 //! The nouns of `cornu-core` are re-exported, and the crates below as modules.
@@ -58,6 +59,7 @@ pub mod anchors;
 mod answer;
 mod asking;
 mod calibrate;
+pub mod chat;
 pub mod claims;
 mod complete;
 mod contextual;
@@ -97,8 +99,8 @@ pub use tables::FromTable;
 pub use threshold::{Metric, Origin, Threshold};
 
 pub use cornu_core::{
-    Acl, ByteSpan, Change, Chunk, ChunkId, DocId, Document, EmbeddingProvider, Fingerprint, Grant,
-    LineSpan, Principal, Trace, View,
+    Acl, ByteSpan, Change, ChatProvider, Chunk, ChunkId, DocId, Document, EmbeddingProvider,
+    Fingerprint, Grant, LineSpan, Principal, Trace, View,
 };
 pub use cornu_embed::HashEmbeddingProvider;
 pub use cornu_remote::Disclosure;
@@ -117,7 +119,7 @@ pub use cornu_store as store;
 pub use cornu_text as text;
 
 /// As JSON. The types of this crate have text for keys and finite numbers, so it cannot fail.
-fn json<T: serde::Serialize>(value: &T) -> String {
+fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 

@@ -10,6 +10,7 @@ use cornu_rerank::{Reranker, TokenSpace};
 use cornu_sparse::Bm25;
 use cornu_text::{StopWords, Tokenizer, WordCounter};
 
+use crate::chat::Chat;
 use crate::error::RagError;
 
 /// Everything about an index that has a default.
@@ -61,6 +62,9 @@ pub struct RagOptions {
     /// machine. **Set it for every provider that is not** (see `Client::leaves_machine` of
     /// `cornu-remote`); a provider sees texts, not grants, so the index cannot know by itself.
     pub disclosure: Option<Disclosure>,
+    /// A model that writes answers; see [`chat`](crate::chat). Default `None`: an answer is made of
+    /// sentences of the evidence.
+    pub chat: Option<Chat>,
 }
 
 /// How the dense and the sparse list become one.
@@ -118,6 +122,7 @@ impl Default for RagOptions {
             tokens: None,
             store: cornu_store::Options::default(),
             disclosure: None,
+            chat: None,
         }
     }
 }
@@ -136,7 +141,7 @@ impl RagOptions {
                 });
             }
         }
-        Ok(())
+        self.chat.as_ref().map_or(Ok(()), Chat::check)
     }
 }
 
@@ -159,6 +164,7 @@ impl fmt::Debug for RagOptions {
             .field("tokens", &self.tokens.as_ref().map(TokenSpace::fingerprint))
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
+            .field("chat", &self.chat)
             .finish()
     }
 }

@@ -122,6 +122,9 @@ pub struct ChatRequest {
     /// For servers that sample repeatably.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// The form of the answer, such as a JSON schema, for servers that hold a model to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_format: Option<serde_json::Value>,
 }
 
 impl ChatRequest {
@@ -133,6 +136,7 @@ impl ChatRequest {
             temperature: None,
             max_tokens: None,
             seed: None,
+            response_format: None,
         }
     }
 }

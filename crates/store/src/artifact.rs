@@ -123,22 +123,54 @@ impl ArtifactFile {
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), StoreError> {
-        let path = self.path.clone();
+        self.replace_with(|out| write(out).map_err(|error| self.failed(error)))
+    }
+
+    /// As [`replace`](Self::replace), of what may fail for other reasons.
+    pub(crate) fn replace_with(
+        &self,
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         if !self.writable {
+            let path = self.path.clone();
             return Err(StoreError::ReadOnly { path });
         }
-        let draft = draft_path(&path);
-        let result = write_to(&draft, write)
-            .and_then(|()| fs::rename(&draft, &path))
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::StorageFull => StoreError::DiskFull { path: path.clone() },
-                _ => StoreError::io(&path, error),
-            })
-            .and_then(|()| sync_folder(&path));
+        let draft = draft_path(&self.path);
+        let result = self
+            .write_to(&draft, write)
+            .and_then(|()| fs::rename(&draft, &self.path).map_err(|error| self.failed(error)))
+            .and_then(|()| sync_folder(&self.path));
         if result.is_err() {
             let _ = fs::remove_file(&draft);
         }
         result
+    }
+
+    fn write_to(
+        &self,
+        draft: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let file = File::create(draft).map_err(|error| self.failed(error))?;
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        write(&mut out)?;
+        let sync = |out: BufWriter<File>| {
+            let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.flush()?;
+            file.rewind()?;
+            file.sync_all()
+        };
+        sync(out).map_err(|error| self.failed(error))
+    }
+
+    /// What it means that the file could not be written.
+    pub(crate) fn failed(&self, error: io::Error) -> StoreError {
+        match error.kind() {
+            io::ErrorKind::StorageFull => StoreError::DiskFull {
+                path: self.path.clone(),
+            },
+            _ => StoreError::io(&self.path, error),
+        }
     }
 
     /// Deletes it, where this store may write. What cannot be deleted is found out again by its
@@ -148,18 +180,6 @@ impl ArtifactFile {
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-fn write_to(
-    draft: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 20, File::create(draft)?);
-    write(&mut out)?;
-    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.flush()?;
-    file.rewind()?;
-    file.sync_all()
 }
 
 impl SqliteVecStore {

@@ -138,6 +138,9 @@ fn chunk_parts(hash: &mut Parts, chunk: &Chunk) {
     hash.number(chunk.tokens);
 }
 
+/// Bytes that most hashes of a document's row take, so that their buffer does not grow.
+const SHORT: usize = 256;
+
 /// Parts, put together before they are hashed: blake3 takes many blocks of one long input at a
 /// time, and many short inputs one after another.
 struct Parts {
@@ -147,7 +150,9 @@ struct Parts {
 impl Parts {
     /// The context comes first, so that no two kinds of hash can meet in the same bytes.
     fn new(context: &str) -> Self {
-        let mut parts = Self { bytes: Vec::new() };
+        let mut parts = Self {
+            bytes: Vec::with_capacity(SHORT),
+        };
         parts.text(context);
         parts
     }

@@ -156,9 +156,8 @@ impl SqliteVecStore {
         }
         // What is still valid in it has to be what the facts say.
         let state = read_state(reader.connection).map_err(|error| reader.wrap(error))?;
-        let updated = resident::update(Some(&file), reader, state, self.dimension())?;
-        let fresh = resident::update(None, reader, state, self.dimension())?;
-        if !updated.holds_the_same(&fresh) {
+        let plan = resident::Plan::new(Some(&file), reader, state, self.dimension())?;
+        if !plan.read(reader)?.agrees_with(reader)? {
             found("its rows are not those of the facts");
         }
         Ok(())

@@ -1,7 +1,6 @@
 //! What an owner does now and then.
 
 use std::fs;
-use std::sync::Arc;
 
 use crate::artifact::POSTINGS_SUFFIX;
 use crate::error::StoreError;
@@ -42,21 +41,18 @@ impl SqliteVecStore {
     /// process to open the index starts without delay. The `vec0` table is brought up to date if
     /// it is there.
     ///
-    /// O(vectors) when much has changed, O(documents) when little has.
+    /// O(vectors) when much has changed, O(documents) when little has. Vectors go from the facts to
+    /// the file one by one: some 150 bytes a document and a few megabytes of memory.
     ///
     /// # Errors
     /// [`StoreError`] when the store is read-only or cannot be written.
     pub fn prepare(&self) -> Result<(), StoreError> {
         self.writer().map(drop)?;
         let reading = Reading::begin(self)?;
-        let resident = reading.read(|reader| self.resident(reader, reading.state))?;
+        reading.read(|reader| self.save_resident(reader, reading.state))?;
         let has_vec0 = reading
             .read(|reader| vec0::state(reader.connection).map_err(|error| reader.wrap(error)))?;
         drop(reading);
-        if resident.unsaved() > 0 || !self.has_vec_file() {
-            let saved = self.save(&resident)?;
-            self.hold_resident(saved.unwrap_or(resident));
-        }
         match has_vec0 {
             Some(_) => self.update_vec0(),
             None => Ok(()),
@@ -72,11 +68,8 @@ impl SqliteVecStore {
         self.writer().map(drop)?;
         self.discard_resident();
         let reading = Reading::begin(self)?;
-        let fresh = reading
-            .read(|reader| resident::update(None, reader, reading.state, self.dimension()))?;
+        reading.read(|reader| self.save_resident(reader, reading.state))?;
         drop(reading);
-        let saved = self.save(&fresh)?;
-        self.hold_resident(saved.unwrap_or_else(|| Arc::new(fresh)));
         self.rebuild_vec0()
     }
 

@@ -1,7 +1,5 @@
 //! Rows back into the nouns of `core`. Whatever is not as it was written is an error.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -41,15 +39,15 @@ impl Reader<'_> {
     /// What the principal sees. O(visible documents · log). The grants that are read are those
     /// that the principal holds, so hidden documents are not even looked at.
     pub(crate) fn view(&self, principal: &Principal, state: State) -> Result<View, StoreError> {
-        let mut seen: BTreeMap<u32, Seen> = BTreeMap::new();
+        let mut seen = Vec::new();
         let mut acls = Vec::new();
         for grant in principal.grants() {
             self.read_grant(grant, acls.len(), &mut seen)?;
             acls.push(Acl::from_iter([grant.clone()]));
         }
-        let entries = seen.iter().filter_map(|(ordinal, document)| {
+        let entries = seen.iter().filter_map(|document| {
             Some(ViewEntry {
-                ordinal: *ordinal,
+                ordinal: document.ordinal,
                 id: &document.doc,
                 content: &document.content,
                 acl: acls.get(document.by)?,
@@ -58,36 +56,35 @@ impl Reader<'_> {
         Ok(View::resolve(principal, state.epoch, entries))
     }
 
-    /// Adds the documents that a grant opens, and compares them with the grant's seal.
-    fn read_grant(
-        &self,
-        grant: &Grant,
-        by: usize,
-        seen: &mut BTreeMap<u32, Seen>,
-    ) -> Result<(), StoreError> {
-        let mut read = (0_u64, Seal::default());
+    /// Adds the documents that a grant opens, and compares them with the grant's seal. Those that
+    /// are seen stand by ordinal.
+    fn read_grant(&self, grant: &Grant, by: usize, seen: &mut Vec<Seen>) -> Result<(), StoreError> {
+        let (mut read, mut new) = ((0_u64, Seal::default()), Vec::new());
         let sql = "SELECT d.ordinal, d.name, d.content, d.digest, d.vectors
             FROM grants AS g JOIN documents AS d ON d.ordinal = g.document WHERE g.name = ?1";
         self.each(sql, params![grant.as_str()], |row| {
             let ordinal = row.get(0)?;
-            let document = match seen.entry(ordinal) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => {
-                    let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
-                    let (content, digest) = (row.get(2)?, row.get(3)?);
-                    let vectors = row.get(4)?;
-                    entry.insert(Seen {
-                        doc: self.doc(name)?,
-                        content: ContentHash::from_bytes(content),
-                        by,
-                        seal: digest::document_seal(ordinal, name, &content, &digest, vectors),
-                    })
-                }
-            };
             read.0 += 1;
-            read.1 ^= document.seal;
+            let known = seen.binary_search_by_key(&ordinal, |document| document.ordinal);
+            if let Some(document) = known.ok().and_then(|at| seen.get(at)) {
+                read.1 ^= document.seal;
+                return Ok(());
+            }
+            let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            let (content, digest) = (row.get(2)?, row.get(3)?);
+            let seal = digest::document_seal(ordinal, name, &content, &digest, row.get(4)?);
+            read.1 ^= seal;
+            new.push(Seen {
+                ordinal,
+                doc: self.doc(name)?,
+                content: ContentHash::from_bytes(content),
+                by,
+                seal,
+            });
             Ok(())
         })?;
+        seen.append(&mut new);
+        seen.sort_unstable_by_key(|document| document.ordinal);
         let mut written = (0, Seal::default());
         let sql = "SELECT documents, seal FROM grant_seals WHERE name = ?1";
         self.each(sql, params![grant.as_str()], |row| {
@@ -164,7 +161,7 @@ impl Reader<'_> {
         &self,
         ordinals: impl IntoIterator<Item = u32>,
         dimension: usize,
-        mut take: impl FnMut(u32, ChunkId, &[f32]),
+        mut take: impl FnMut(u32, ChunkId, &[f32]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let sql = "SELECT c.document, c.place, c.chunk, v.vector
             FROM rarray(?1) AS r CROSS JOIN chunks AS c ON c.document = r.value AND c.indexed = 1
@@ -178,8 +175,7 @@ impl Reader<'_> {
                 let ordinal = order.next(self, row)?;
                 let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
                 self.decode_vector(bytes, dimension, &mut vector)?;
-                take(ordinal, ChunkId::from_bytes(row.get(2)?), &vector);
-                Ok(())
+                Ok(take(ordinal, ChunkId::from_bytes(row.get(2)?), &vector)?)
             },
         )
     }
@@ -268,6 +264,7 @@ impl Reader<'_> {
         let mut values = Vec::new();
         self.vectors([ordinal], dimension, |_, _, vector| {
             values.extend_from_slice(vector);
+            Ok(())
         })?;
         let rows = values.len() / dimension.max(1);
         let vectors = Array2::from_shape_vec((rows, dimension), values)
@@ -411,6 +408,7 @@ pub(crate) type FactsAndTerms = (DocumentFacts, Option<Vec<TermCounts>>);
 
 /// A document of a view while it is read.
 struct Seen {
+    ordinal: u32,
     doc: DocId,
     content: ContentHash,
     /// The first grant that opened it, by its place among those that the principal holds.

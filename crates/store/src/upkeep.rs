@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::artifact::ArtifactFile;
 use crate::error::StoreError;
 use crate::read::Reader;
-use crate::resident::{self, Identity, Resident};
+use crate::resident::{self, Identity, Plan, Resident};
 use crate::sqlite::schema::{State, read_state};
 use crate::store::SqliteVecStore;
 use crate::vec0;
@@ -87,9 +87,8 @@ impl SqliteVecStore {
         let resident = match base {
             Some(base) if base.state == state => base,
             base => {
-                let base = base.as_deref();
-                let updated = resident::update(base, reader, state, self.dimension())?;
-                self.tidy(updated, reader)?
+                let plan = Plan::new(base.as_deref(), reader, state, self.dimension())?;
+                self.carry_out(plan, reader)?
             }
         };
         let newer = held
@@ -101,42 +100,70 @@ impl SqliteVecStore {
         Ok(resident)
     }
 
-    /// Saves the vectors and maps the file when that is worth it; where that cannot be, puts them
-    /// together in memory.
-    fn tidy(&self, resident: Resident, reader: &Reader<'_>) -> Result<Arc<Resident>, StoreError> {
-        let scattered = resident.is_scattered();
-        if !scattered && !resident.is_worth_saving() {
-            return Ok(Arc::new(resident));
-        }
-        if self.options().access.may_write() && resident.is_worth_saving() {
+    /// Writes the file and maps it when that is worth it; where that cannot be, reads what is
+    /// missing into memory.
+    fn carry_out(&self, plan: Plan<'_>, reader: &Reader<'_>) -> Result<Arc<Resident>, StoreError> {
+        if self.options().access.may_write() && plan.is_worth_saving() {
             // A disk that is full costs the file, which is no more than speed.
-            if let Ok(Some(saved)) = self.save(&resident) {
+            if let Ok(Some(saved)) = self.save(&plan, reader) {
                 return Ok(saved);
             }
         }
+        let (scattered, state) = (plan.is_scattered(), plan.state());
+        let resident = plan.read(reader)?;
         if !scattered {
             return Ok(Arc::new(resident));
         }
         match resident::compact(&resident) {
             Ok(compact) => Ok(Arc::new(compact)),
             Err(_) => {
-                let state = resident.state;
-                resident::update(None, reader, state, self.dimension()).map(Arc::new)
+                let plan = Plan::new(None, reader, state, self.dimension())?;
+                plan.read(reader).map(Arc::new)
             }
         }
     }
 
-    /// Writes the `.vec` file and maps it. `None` when another process, which may be at another
-    /// state, has put its own there meanwhile.
-    pub(crate) fn save(&self, resident: &Resident) -> Result<Option<Arc<Resident>>, StoreError> {
-        let file = self.vec_file();
-        resident::save(resident, self.identity(), &file)?;
-        let loaded = resident::load(file.path(), self.identity());
-        let ours = loaded.filter(|loaded| loaded.state == resident.state);
-        Ok(ours.map(Arc::new))
+    /// Writes the `.vec` file, unless there is one that holds all rows and few besides.
+    pub(crate) fn save_resident(
+        &self,
+        reader: &Reader<'_>,
+        state: State,
+    ) -> Result<(), StoreError> {
+        let mut held = self.resident.lock();
+        let is_saved = |held: &Arc<Resident>| held.state == state && held.unsaved() == 0;
+        if held.as_ref().is_some_and(is_saved) && self.has_vec_file() {
+            return Ok(());
+        }
+        let base = match held.take() {
+            Some(held) => Some(held),
+            None => resident::load(&self.vec_path(), self.identity()).map(Arc::new),
+        };
+        let plan = Plan::new(base.as_deref(), reader, state, self.dimension())?;
+        if plan.unsaved() == 0 && !plan.is_scattered() && self.has_vec_file() {
+            *held = Some(Arc::new(plan.read(reader)?));
+            return Ok(());
+        }
+        *held = match self.save(&plan, reader) {
+            // The rows that were to be copied may be damaged, which the facts are not.
+            Err(StoreError::Corrupted { .. }) if base.is_some() => {
+                self.save(&Plan::new(None, reader, state, self.dimension())?, reader)
+            }
+            result => result,
+        }?;
+        Ok(())
     }
 
-    pub(crate) fn hold_resident(&self, resident: Arc<Resident>) {
-        *self.resident.lock() = Some(resident);
+    /// Writes the `.vec` file and maps it. `None` when another process, which may be at another
+    /// state, has put its own there meanwhile.
+    fn save(
+        &self,
+        plan: &Plan<'_>,
+        reader: &Reader<'_>,
+    ) -> Result<Option<Arc<Resident>>, StoreError> {
+        let file = self.vec_file();
+        resident::save(plan, reader, self.identity(), &file)?;
+        let loaded = resident::load(file.path(), self.identity());
+        let ours = loaded.filter(|loaded| loaded.state == plan.state());
+        Ok(ours.map(Arc::new))
     }
 }

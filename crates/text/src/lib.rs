@@ -53,6 +53,8 @@ pub use sentence::{SentenceEnds, Sentences, cuts_word, ends_sentence, is_sentenc
 #[cfg(feature = "traditional")]
 pub use words::TraditionalError;
 pub use words::{Han, StopWords, Token, Tokenizer, TokenizerBuilder};
+#[cfg(feature = "jieba")]
+pub use words::{TaggedWord, tagged_words};
 
 /// The crate's README, so that its example is compiled and run.
 #[cfg(doctest)]

@@ -334,7 +334,11 @@ fn large_files_and_weights_stay_out() {
     }
     let good = Good::new();
     good.write("data/small.safetensors", "x");
+    let adapter = "crates/embed/adapters/a/adapter.safetensors";
+    good.write(adapter, &"x".repeat(256_001));
     assert_eq!(good.check(), []);
+    let at = place(adapter, &"x".repeat((1 << 20) + 1));
+    assert_eq!(at, format!("large-files {adapter}:1"));
 }
 
 #[test]

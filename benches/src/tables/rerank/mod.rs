@@ -16,7 +16,7 @@ use cornu_rerank::{
 use crate::external::{self, Found};
 use crate::frontier::{Frontier, Point, Series};
 use crate::live::Live;
-use crate::models::{CROSS_ENCODERS, PINNED, Prefixes};
+use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, Prefixes};
 use crate::second_look::{self, Asked, Quality, Remembering, Roles, Strategy};
 use crate::strategies::{SENTENCE, strategy};
 use crate::table::{Bench, Part, Section, Table};
@@ -205,8 +205,8 @@ impl Table for Rerank {
     fn known_failures(&self) -> Vec<String> {
         vec![
             format!(
-                "The cross-encoder is the first of {} that is at hand; with a weak one the \
-                 comparisons to it say little.",
+                "The cross-encoder is the first of {} that is at hand, else {ADAPTER}, which was \
+                 trained here on few questions; with a weak one the comparisons to it say little.",
                 CROSS_ENCODERS.join(", ")
             ),
             "A question of 2wiki-500 has several gold passages; top-1 asks for one of them."

@@ -8,13 +8,14 @@ use cornu::chunk::html;
 use cornu::segment::Relevance;
 use cornu::store::Access;
 use cornu::{
-    Answer, AskOptions, Asked, FoundSegments, LiveRagIndex, Preset, Response, SegmentOptions,
-    Threshold, Trace,
+    Answer, AskOptions, Asked, FoundSegments, LiveRagIndex, Preset, RagOptions, Response,
+    SegmentOptions, Threshold, Trace,
 };
 use serde::Serialize;
 
 use super::{note_grants, short, tables};
 use crate::args::{AskArgs, EmbedderArgs, ExplainArgs, SegmentsArg};
+use crate::chat;
 use crate::embedder::check_asker;
 use crate::output::{self, Outcome, Terminal};
 
@@ -25,7 +26,10 @@ const BY_HAND: f64 = 0.2;
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
-    let options = args.rerank.options(&args.embedder)?;
+    let options = RagOptions {
+        chat: args.chat.model(&principal)?,
+        ..args.rerank.options(&args.embedder)?
+    };
     let index = args
         .embedder
         .open(&args.database, Access::ReadOnly, terminal, options)?;
@@ -37,24 +41,11 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let asked = index.ask(&principal, &args.question, &threshold, &options)?;
     note_grants(&principal, terminal);
     note_moved(&asked.response, terminal);
+    chat::note(&asked.response, terminal);
     if args.format.json {
         output::print_json(&asked)?;
     } else {
-        let mut shown = tables::text(&asked.tables);
-        match (asked.response.outcome.answer(), asked.tables.is_empty()) {
-            (Some(answer), true) => shown.push_str(&text(answer)),
-            (Some(answer), false) => {
-                shown.push('\n');
-                shown.push_str(&text(answer));
-            }
-            (None, true) => shown.push_str(&asked.response.outcome.to_string()),
-            // The cells answer, whatever the sentences do not.
-            (None, false) => {}
-        }
-        if let Some(segments) = &asked.segments {
-            shown.push_str(&runs(segments));
-        }
-        output::print_text(&shown)?;
+        output::print_text(&shown(&asked))?;
     }
     Ok(outcome(&asked))
 }
@@ -172,6 +163,28 @@ fn outcome(asked: &Asked) -> Outcome {
         true => Outcome::Done,
         false => Outcome::Nothing,
     }
+}
+
+/// What the cells say, then the answer, then the runs. A refusal is told only where no cells answer.
+fn shown(asked: &Asked) -> String {
+    let mut out = tables::text(&asked.tables);
+    let outcome = &asked.response.outcome;
+    if outcome.refusal().is_none() || asked.tables.is_empty() {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        match outcome.answer() {
+            Some(answer) => {
+                out.push_str(&chat::degraded(&asked.response));
+                out.push_str(&text(answer));
+            }
+            None => out.push_str(&outcome.to_string()),
+        }
+    }
+    if let Some(segments) = &asked.segments {
+        out.push_str(&runs(segments));
+    }
+    out
 }
 
 fn runs(segments: &FoundSegments) -> String {

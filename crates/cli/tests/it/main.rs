@@ -10,6 +10,7 @@
 mod asking;
 #[cfg(feature = "torch")]
 mod bert;
+mod chatting;
 mod config;
 mod eval;
 mod indexing;

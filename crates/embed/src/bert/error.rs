@@ -76,6 +76,21 @@ pub enum ModelError {
         /// The shape that the configuration gives.
         expected: Vec<usize>,
     },
+    /// An adapter was trained on other weights.
+    #[error(
+        "{file} was trained on {base} (weights with sha256 {expected}), the model's weights have \
+         {found}; open it with that model, or train it again with `cargo xtask train-reranker`"
+    )]
+    OtherBase {
+        /// Which adapter.
+        file: String,
+        /// The name of the model that it was trained on.
+        base: String,
+        /// sha256 of that model's weights.
+        expected: String,
+        /// sha256 of the weights at hand.
+        found: String,
+    },
     /// The tokenizer could not be built or used.
     #[error("tokenizer of {file}: {what}; fetch the model again")]
     Tokenizer {

@@ -35,6 +35,7 @@
 //! the last such call for threads that have not chosen yet, which matters only to a program that
 //! also uses `tch` elsewhere: it should call `tch::set_num_threads` itself.
 
+mod adapter;
 mod config;
 mod counter;
 mod error;
@@ -57,8 +58,13 @@ mod provider;
 #[cfg(feature = "torch")]
 mod runtime;
 #[cfg(feature = "torch")]
+mod split;
+#[cfg(feature = "torch")]
 mod token_vectors;
+#[cfg(feature = "torch")]
+mod train;
 
+pub use adapter::{Adapter, AdapterBase, AdapterKind, AdapterManifest, write_adapter};
 pub use config::{Activation, BertConfig, Family};
 pub use counter::HfTokenCounter;
 pub use error::ModelError;
@@ -77,3 +83,7 @@ pub use pair::BertPairScorer;
 pub use provider::BertEmbeddingProvider;
 #[cfg(feature = "torch")]
 pub use token_vectors::BertTokenEmbedder;
+#[cfg(feature = "torch")]
+pub use train::{
+    Group, Loss, PairTrainer, ProjectionOptions, ProjectionTrainer, States, TrainOptions,
+};

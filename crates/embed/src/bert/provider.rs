@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cornu_core::{EmbeddingProvider, Embeddings, Fingerprint, ProviderError, Side, normalise_rows};
 use ndarray::{Array1, Array2};
 
+use super::adapter::Adapter;
 use super::error::ModelError;
 use super::files::ModelFiles;
 use super::options::BertOptions;
@@ -77,7 +78,7 @@ impl BertEmbeddingProvider {
             .map_or(positions, |limit| limit.min(positions));
         let prefix =
             |own: &Option<String>, said: Option<String>| own.clone().or(said).unwrap_or_default();
-        let (runtime, ()) = Runtime::load(files, options, |_| Ok(()))?;
+        let (runtime, ()) = Runtime::load(files, options, None, |_| Ok(()))?;
         let inner = Inner {
             runtime,
             query_prefix: prefix(&options.query_prefix, said.query_prefix),
@@ -119,6 +120,17 @@ impl BertEmbeddingProvider {
     #[must_use]
     pub fn token_embedder(&self) -> BertTokenEmbedder {
         BertTokenEmbedder::new(Arc::clone(&self.inner))
+    }
+
+    /// The token vectors through the projection of an adapter, which was trained on this model.
+    ///
+    /// # Errors
+    /// [`ModelError::OtherBase`] where it was trained on other weights.
+    pub fn projected_token_embedder(
+        &self,
+        adapter: &Adapter,
+    ) -> Result<BertTokenEmbedder, ModelError> {
+        BertTokenEmbedder::projected(Arc::clone(&self.inner), adapter)
     }
 
     fn vectors(&self, texts: &[Tokens]) -> Result<Array2<f32>, ProviderError> {

@@ -4,6 +4,7 @@ use cornu_core::ProviderError;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use super::adapter::Adapter;
 use super::encoder::{Encoder, ForwardError, Weights, rows_of};
 use super::error::ModelError;
 use super::files::ModelFiles;
@@ -35,6 +36,7 @@ impl Runtime {
     pub(crate) fn load<H: Send>(
         files: ModelFiles,
         options: &BertOptions,
+        adapter: Option<Adapter>,
         head: impl FnOnce(&mut Weights) -> Result<H, ModelError> + Send,
     ) -> Result<(Self, H), ModelError> {
         let torch = |what: String| ModelError::Torch { what };
@@ -53,7 +55,7 @@ impl Runtime {
         let weights_sha256 = files.weights_sha256().to_owned();
         let path = files.weights_path().to_owned();
         let (config, tokenizer, weights) = files.into_parts();
-        let mut weights = Weights::new(weights, &path);
+        let mut weights = Weights::new(weights, &path).changed_by(adapter);
         let (encoder, head, packable) = pool.install(|| {
             let encoder = Encoder::load(config, &mut weights)?;
             let head = head(&mut weights)?;
@@ -102,16 +104,41 @@ impl Runtime {
         texts: &[Tokens],
         finish: impl Fn(&Tokens, &[f32]) -> T + Sync,
     ) -> Result<Vec<T>, ProviderError> {
-        let packs = self.packs(texts);
+        self.encode_through(texts, self.encoder.config().layers, finish)
+    }
+
+    /// As [`encode`](Self::encode), from the states after the first `layers` layers.
+    pub(crate) fn encode_through<T: Send>(
+        &self,
+        texts: &[Tokens],
+        layers: usize,
+        finish: impl Fn(&Tokens, &[f32]) -> T + Sync,
+    ) -> Result<Vec<T>, ProviderError> {
+        let lengths: Vec<usize> = texts.iter().map(Tokens::len).collect();
+        self.over_packs(&lengths, |pack| {
+            let members: Vec<&Tokens> = pack.iter().filter_map(|&at| texts.get(at)).collect();
+            let values = rows_of(&self.encoder.forward_through(&members, layers)?)?;
+            self.cut(&values, &members, &finish)
+        })
+    }
+
+    /// Runs `work` over packs of items, given how many rows each has. Results come in the order of
+    /// the items.
+    pub(crate) fn over_packs<T: Send>(
+        &self,
+        lengths: &[usize],
+        work: impl Fn(&[usize]) -> Result<Vec<T>, ForwardError> + Sync,
+    ) -> Result<Vec<T>, ProviderError> {
+        let packs = self.packs(lengths);
         let done: Vec<Vec<(usize, T)>> = self.pool.install(|| {
             packs
                 .par_iter()
                 .with_max_len(1)
-                .map(|pack| self.run(texts, pack, &finish))
+                .map(|pack| Ok(pack.iter().copied().zip(work(pack)?).collect()))
                 .collect::<Result<_, _>>()
                 .map_err(|error| self.failed(error))
         })?;
-        let mut slots: Vec<Option<T>> = texts.iter().map(|_| None).collect();
+        let mut slots: Vec<Option<T>> = lengths.iter().map(|_| None).collect();
         for (at, value) in done.into_iter().flatten() {
             if let Some(slot) = slots.get_mut(at) {
                 *slot = Some(value);
@@ -121,37 +148,40 @@ impl Runtime {
         slots.into_iter().collect::<Option<_>>().ok_or_else(lost)
     }
 
-    fn run<T>(
+    /// Finishes each text of a pack from its rows of `values`.
+    fn cut<T>(
         &self,
-        texts: &[Tokens],
-        pack: &[usize],
+        values: &[f32],
+        members: &[&Tokens],
         finish: impl Fn(&Tokens, &[f32]) -> T,
-    ) -> Result<Vec<(usize, T)>, ForwardError> {
-        let members: Vec<&Tokens> = pack.iter().filter_map(|&at| texts.get(at)).collect();
-        let values = rows_of(&self.encoder.forward(&members)?)?;
+    ) -> Result<Vec<T>, ForwardError> {
         let width = self.encoder.config().hidden;
-        let mut rest = values.as_slice();
-        let mut out = Vec::with_capacity(pack.len());
-        for (&at, tokens) in pack.iter().zip(members) {
+        let mut rest = values;
+        let mut out = Vec::with_capacity(members.len());
+        for tokens in members {
             let (own, after) = rest
                 .split_at_checked(tokens.len() * width)
                 .ok_or(ForwardError::Tokens)?;
-            out.push((at, finish(tokens, own)));
+            out.push(finish(tokens, own));
             rest = after;
         }
         Ok(out)
     }
 
-    fn packs(&self, texts: &[Tokens]) -> Vec<Vec<usize>> {
-        let lengths: Vec<usize> = texts.iter().map(Tokens::len).collect();
+    fn packs(&self, lengths: &[usize]) -> Vec<Vec<usize>> {
         let most = self.packable.then(|| {
             let share = lengths.iter().sum::<usize>() / self.pool.current_num_threads();
             share.clamp(WORTHWHILE, MOST_ROWS).min(self.rows_per_pack)
         });
-        group(&lengths, most.unwrap_or(0))
+        group(lengths, most.unwrap_or(0))
     }
 
-    fn failed(&self, error: ForwardError) -> ProviderError {
+    /// Runs work on the threads of the model.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
+    pub(crate) fn failed(&self, error: ForwardError) -> ProviderError {
         ProviderError::Failed {
             provider: self.name.clone(),
             source: Box::new(error),

@@ -133,6 +133,51 @@ impl<R: Read + Seek> SafeTensors<R> {
     }
 }
 
+/// How values are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    Half,
+    #[cfg_attr(
+        not(feature = "torch"),
+        expect(dead_code, reason = "checkpoints of a training")
+    )]
+    Single,
+}
+
+/// The bytes of a file that holds these tensors, in the order of their names.
+pub(crate) fn to_bytes(
+    tensors: &BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+    precision: Precision,
+) -> Vec<u8> {
+    let mut header = serde_json::Map::new();
+    let mut data: Vec<u8> = Vec::new();
+    for (name, (shape, values)) in tensors {
+        let start = data.len();
+        let kind = match precision {
+            Precision::Half => {
+                let halves = values.iter().map(|&value| f16::from_f32(value));
+                data.extend(halves.flat_map(f16::to_le_bytes));
+                "F16"
+            }
+            Precision::Single => {
+                data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+                "F32"
+            }
+        };
+        let entry = serde_json::json!({
+            "dtype": kind, "shape": shape, "data_offsets": [start, data.len()],
+        });
+        header.insert(name.clone(), entry);
+    }
+    let mut header = serde_json::Value::Object(header).to_string();
+    // The data begin at a multiple of eight bytes.
+    while !header.len().is_multiple_of(8) {
+        header.push(' ');
+    }
+    let length = header.len() as u64;
+    [&length.to_le_bytes(), header.as_bytes(), &data].concat()
+}
+
 fn decode<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f32) -> Vec<f32> {
     let (groups, _) = bytes.as_chunks::<N>();
     groups.iter().map(|group| value(*group)).collect()

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use cornu_core::{Fingerprint, ProviderError, Side, TokenEmbedder, TokenVectors, normalise_rows};
 use ndarray::Array2;
 
+use super::adapter::{Adapter, AdapterKind};
+use super::error::ModelError;
 use super::provider::Inner;
 
 /// The encoder's last hidden states, each normalised: one vector a token, special and prefix
-/// tokens among them (their span is `None`), no padding.
+/// tokens among them (their span is `None`), no padding. With an [`Adapter`] of the kind `tokens`
+/// they are mapped to fewer dimensions first.
 ///
 /// ```no_run
 /// use cornu_core::{Side, TokenEmbedder};
@@ -21,7 +24,31 @@ use super::provider::Inner;
 /// ```
 pub struct BertTokenEmbedder {
     inner: Arc<Inner>,
+    projection: Option<Projection>,
     fingerprint: Fingerprint,
+}
+
+/// A linear map of token vectors, (out, in) row-major.
+struct Projection {
+    weight: Vec<f32>,
+    outputs: usize,
+}
+
+impl Projection {
+    /// Rows of `width` to rows of `outputs`, sums in f64.
+    fn apply(&self, rows: &[f32], width: usize) -> Vec<f32> {
+        let mut out = Vec::with_capacity(rows.len() / width.max(1) * self.outputs);
+        for row in rows.chunks_exact(width.max(1)) {
+            out.extend(self.weight.chunks_exact(width.max(1)).map(|axis| {
+                let products = axis
+                    .iter()
+                    .zip(row)
+                    .map(|(a, x)| f64::from(*a) * f64::from(*x));
+                products.sum::<f64>() as f32
+            }));
+        }
+        out
+    }
 }
 
 impl BertTokenEmbedder {
@@ -33,13 +60,34 @@ impl BertTokenEmbedder {
                 .with("output", "tokens")
                 .with("dimension", width),
             inner,
+            projection: None,
         }
+    }
+
+    pub(crate) fn projected(inner: Arc<Inner>, adapter: &Adapter) -> Result<Self, ModelError> {
+        adapter.check_kind(AdapterKind::Tokens)?;
+        adapter.check_base(&inner.runtime.weights_sha256)?;
+        let width = inner.runtime.encoder.config().hidden;
+        let outputs = adapter.rows("projection")?;
+        let weight = adapter.tensor("projection", &[outputs, width])?.to_vec();
+        Ok(Self {
+            fingerprint: inner
+                .fingerprint()
+                .with("output", "tokens")
+                .with("adapter_sha256", &adapter.manifest().tensors_sha256)
+                .with("dimension", outputs),
+            inner,
+            projection: Some(Projection { weight, outputs }),
+        })
     }
 }
 
 impl TokenEmbedder for BertTokenEmbedder {
     fn token_dimension(&self) -> usize {
-        self.inner.runtime.encoder.config().hidden
+        let hidden = self.inner.runtime.encoder.config().hidden;
+        self.projection
+            .as_ref()
+            .map_or(hidden, |projection| projection.outputs)
     }
 
     fn fingerprint(&self) -> &Fingerprint {
@@ -50,7 +98,13 @@ impl TokenEmbedder for BertTokenEmbedder {
         let inner = &*self.inner;
         let width = self.token_dimension();
         let texts = inner.tokenize(texts, side)?;
-        let states = inner.runtime.encode(&texts, |_, rows| rows.to_vec())?;
+        let hidden = inner.runtime.encoder.config().hidden;
+        let states = inner
+            .runtime
+            .encode(&texts, |_, rows| match &self.projection {
+                Some(projection) => projection.apply(rows, hidden),
+                None => rows.to_vec(),
+            })?;
         texts
             .into_iter()
             .zip(states)

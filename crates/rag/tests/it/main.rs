@@ -9,6 +9,9 @@
 
 mod asking;
 mod cases;
+mod chat;
+mod chat_interference;
+mod chat_server;
 mod claims;
 mod faults;
 mod interference;

@@ -15,6 +15,7 @@ pub(crate) fn candidates(
     let mut hits = Vec::new();
     reader.vectors(view.ordinals(), query.exact.len(), |_, id, row| {
         hits.push((id, query.similarity(row)));
+        Ok(())
     })?;
     if hits.len() as u64 != reader.rows_of(view)? {
         return Err(reader.damaged("vectors are missing"));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cornu_core::ChunkId;
+
 use super::segment::{Damaged, Segment};
 use super::{Place, Resident, half};
 use crate::error::StoreError;
@@ -17,11 +19,55 @@ const MIN_LIVE: f64 = 0.7;
 /// Rows that need no file: reading them from the facts takes a few milliseconds.
 const FEW_ROWS: usize = 1024;
 
-impl Resident {
+/// Where the vectors of a state come from: rows of another state that still stand, and documents
+/// whose rows have to be read from the facts. Nothing is read yet, so a file can be written row by
+/// row.
+pub(crate) struct Plan<'b> {
+    base: Option<&'b Resident>,
+    state: State,
+    dimension: usize,
+    /// By ordinal.
+    kept: Vec<Place>,
+    /// By ordinal.
+    missing: Vec<Version>,
+}
+
+impl<'b> Plan<'b> {
+    /// For the state that the reader sees, from those of another state or from nothing.
+    /// O(documents).
+    pub(crate) fn new(
+        base: Option<&'b Resident>,
+        reader: &Reader<'_>,
+        state: State,
+        dimension: usize,
+    ) -> Result<Self, StoreError> {
+        let places = base.map_or(&[][..], |base| &base.places);
+        let (kept, missing) = compare(places, reader.versions()?);
+        Ok(Self {
+            base,
+            state,
+            dimension,
+            kept,
+            missing,
+        })
+    }
+
+    /// The state that it leads to.
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    /// Rows that are in no file.
+    pub(crate) fn unsaved(&self) -> usize {
+        self.base.map_or(0, Resident::unsaved) + self.missing_rows()
+    }
+
     /// Whether too much is dead or scattered.
     pub(crate) fn is_scattered(&self) -> bool {
-        let sparse = (self.live() as f64) < MIN_LIVE * self.slots() as f64;
-        sparse || self.segments.len() > MAX_SEGMENTS
+        let slots = self.base.map_or(0, Resident::slots) + self.missing_rows();
+        let segments = self.base.map_or(0, |base| base.segments.len());
+        let sparse = (self.live() as f64) < MIN_LIVE * slots as f64;
+        sparse || segments + usize::from(!self.missing.is_empty()) > MAX_SEGMENTS
     }
 
     /// Whether a new file is worth its writing: an eighth of the rows are in none, so that over a
@@ -30,49 +76,104 @@ impl Resident {
         let unsaved = self.unsaved();
         unsaved > FEW_ROWS && unsaved > self.live() / 8
     }
+
+    pub(super) fn live(&self) -> usize {
+        let kept: usize = self.kept.iter().map(|place| place.rows as usize).sum();
+        kept + self.missing_rows()
+    }
+
+    fn missing_rows(&self) -> usize {
+        self.missing.iter().map(|version| version.vectors).sum()
+    }
+
+    /// All documents in one segment, by ordinal.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let mut places = self.kept.clone();
+        places.extend(self.missing.iter().map(|version| place(version, 0, 0)));
+        places.sort_unstable_by_key(|place| place.ordinal);
+        let mut start = 0_u32;
+        for place in &mut places {
+            (place.segment, place.start) = (0, start);
+            start = start.saturating_add(place.rows);
+        }
+        places
+    }
+
+    /// Reads what is missing into a segment of its own, in memory.
+    pub(crate) fn read(self, reader: &Reader<'_>) -> Result<Resident, StoreError> {
+        let mut segments = self
+            .base
+            .map_or_else(Vec::new, |base| base.segments.clone());
+        let mut places = self.kept;
+        if !self.missing.is_empty() {
+            let new = u32::try_from(segments.len()).unwrap_or(u32::MAX);
+            let rows: usize = self.missing.iter().map(|version| version.vectors).sum();
+            let mut values = Vec::with_capacity(rows.saturating_mul(self.dimension));
+            let mut ids = Vec::with_capacity(rows);
+            read(reader, &self.missing, self.dimension, |_, id, vector| {
+                values.extend_from_slice(vector);
+                ids.push(*id.as_bytes());
+                Ok(())
+            })?;
+            let mut start = 0_u32;
+            for version in &self.missing {
+                let place = place(version, new, start);
+                start = start.saturating_add(place.rows);
+                places.push(place);
+            }
+            places.sort_unstable_by_key(|place| place.ordinal);
+            segments.push(Arc::new(Segment::owned(self.dimension, values, ids)));
+        }
+        Ok(Resident {
+            state: self.state,
+            dimension: self.dimension,
+            segments,
+            places,
+        })
+    }
+
+    /// Hands over all rows in the order of [`places`](Self::places), and holds none of them.
+    pub(super) fn each_row(
+        &self,
+        reader: &Reader<'_>,
+        mut take: impl FnMut(ChunkId, &[f32]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let damaged = |_: Damaged| reader.damaged("the vectors that were to be copied are damaged");
+        let copy = |place: &Place, take: &mut dyn FnMut(ChunkId, &[f32]) -> _| {
+            let base = self.base.ok_or(Damaged).map_err(damaged)?;
+            let (rows, segment) = place.rows_of(base).map_err(damaged)?;
+            for row in rows {
+                let id = segment.id(row).map_err(damaged)?;
+                take(id, segment.values(row..row + 1).map_err(damaged)?)?;
+            }
+            Ok::<_, StoreError>(())
+        };
+        let mut kept = self.kept.iter().peekable();
+        read(reader, &self.missing, self.dimension, |ordinal, id, row| {
+            while let Some(place) = kept.next_if(|place| place.ordinal < ordinal) {
+                copy(place, &mut take)?;
+            }
+            take(id, row)
+        })?;
+        kept.try_for_each(|place| copy(place, &mut take))
+    }
 }
 
-/// The vectors of the state that the reader sees, from those of another state or from nothing.
-///
-/// O(documents) to compare, and the vectors of documents that the base does not have are read.
-pub(crate) fn update(
-    base: Option<&Resident>,
-    reader: &Reader<'_>,
-    state: State,
-    dimension: usize,
-) -> Result<Resident, StoreError> {
-    let versions = reader.versions()?;
-    let (mut places, missing) = match base {
-        Some(base) => compare(&base.places, &versions),
-        None => (
-            Vec::new(),
-            versions
-                .iter()
-                .filter(|version| version.vectors > 0)
-                .collect(),
-        ),
-    };
-    let mut segments = base.map_or_else(Vec::new, |base| base.segments.clone());
-    if !missing.is_empty() {
-        let new = u32::try_from(segments.len()).unwrap_or(u32::MAX);
-        let (segment, mut new_places) = read(reader, &missing, dimension, new)?;
-        segments.push(Arc::new(segment));
-        places.append(&mut new_places);
-        places.sort_unstable_by_key(|place| place.ordinal);
+fn place(version: &Version, segment: u32, start: u32) -> Place {
+    Place {
+        ordinal: version.ordinal,
+        digest: half(&version.digest),
+        segment,
+        start,
+        rows: u32::try_from(version.vectors).unwrap_or(u32::MAX),
     }
-    Ok(Resident {
-        state,
-        dimension,
-        segments,
-        places,
-    })
 }
 
 /// What of the base still stands, and what it lacks. Both are sorted by ordinal.
-fn compare<'v>(base: &[Place], versions: &'v [Version]) -> (Vec<Place>, Vec<&'v Version>) {
-    let (mut kept, mut missing) = (Vec::with_capacity(versions.len()), Vec::new());
+fn compare(base: &[Place], versions: Vec<Version>) -> (Vec<Place>, Vec<Version>) {
+    let (mut kept, mut missing) = (Vec::new(), Vec::new());
     let mut base = base.iter().peekable();
-    for version in versions.iter().filter(|version| version.vectors > 0) {
+    for version in versions.into_iter().filter(|version| version.vectors > 0) {
         while base
             .next_if(|place| place.ordinal < version.ordinal)
             .is_some()
@@ -88,45 +189,35 @@ fn compare<'v>(base: &[Place], versions: &'v [Version]) -> (Vec<Place>, Vec<&'v 
     (kept, missing)
 }
 
+/// The rows of these documents from the facts: as many of each as it is said to have.
 fn read(
     reader: &Reader<'_>,
-    missing: &[&Version],
+    documents: &[Version],
     dimension: usize,
-    segment: u32,
-) -> Result<(Segment, Vec<Place>), StoreError> {
-    let rows: usize = missing.iter().map(|version| version.vectors).sum();
-    let mut values = Vec::with_capacity(rows.saturating_mul(dimension));
-    let mut ids = Vec::with_capacity(rows);
-    let mut counts = Vec::with_capacity(missing.len());
+    mut take: impl FnMut(u32, ChunkId, &[f32]) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let lacking = || reader.damaged("a document lacks some of its vectors");
+    let mut rest = documents.iter();
+    let (mut ordinal, mut left) = (0, 0);
     reader.vectors(
-        missing.iter().map(|version| version.ordinal),
+        documents.iter().map(|version| version.ordinal),
         dimension,
-        |ordinal, id, vector| {
-            values.extend_from_slice(vector);
-            ids.push(*id.as_bytes());
-            match counts.last_mut() {
-                Some((last, count)) if *last == ordinal => *count += 1,
-                _ => counts.push((ordinal, 1)),
+        |of, id, vector| {
+            if left == 0 {
+                let next = rest.next().ok_or_else(lacking)?;
+                (ordinal, left) = (next.ordinal, next.vectors);
             }
+            if of != ordinal {
+                return Err(lacking());
+            }
+            left -= 1;
+            take(of, id, vector)
         },
     )?;
-    let mut start = 0;
-    let mut places = Vec::with_capacity(missing.len());
-    for (position, version) in missing.iter().enumerate() {
-        let rows = u32::try_from(version.vectors).unwrap_or(u32::MAX);
-        if counts.get(position) != Some(&(version.ordinal, rows)) {
-            return Err(reader.damaged("a document lacks some of its vectors"));
-        }
-        places.push(Place {
-            ordinal: version.ordinal,
-            digest: half(&version.digest),
-            segment,
-            start,
-            rows,
-        });
-        start = start.saturating_add(rows);
+    if left > 0 || rest.next().is_some() {
+        return Err(lacking());
     }
-    Ok((Segment::owned(dimension, values, ids), places))
+    Ok(())
 }
 
 /// All live rows in one segment, by ordinal.
@@ -171,25 +262,29 @@ impl Place {
 }
 
 impl Resident {
-    /// Whether two hold the same documents with the same rows, each bit, wherever they stand.
-    pub(crate) fn holds_the_same(&self, other: &Self) -> bool {
-        let same_rows = |(a, b): (&Place, &Place)| {
-            let (a_rows, a_segment) = a.rows_of(self)?;
-            let (b_rows, b_segment) = b.rows_of(other)?;
-            let mut ids = a_rows.clone().zip(b_rows.clone());
-            let same_ids = ids.try_fold(true, |same, (a, b)| {
-                Ok(same && a_segment.id(a)? == b_segment.id(b)?)
-            })?;
-            let same_values = a_segment.values(a_rows)? == b_segment.values(b_rows)?;
-            Ok::<_, Damaged>(
-                same_ids && same_values && a.ordinal == b.ordinal && a.digest == b.digest,
-            )
+    /// Whether these are the documents and rows of the facts, each bit, wherever they stand.
+    /// O(rows), and a row at a time.
+    pub(crate) fn agrees_with(&self, reader: &Reader<'_>) -> Result<bool, StoreError> {
+        let facts = Plan::new(None, reader, self.state, self.dimension)?;
+        let places = facts.places();
+        let same = |(a, b): (&Place, &Place)| {
+            (a.ordinal, a.digest, a.rows) == (b.ordinal, b.digest, b.rows)
         };
-        self.places.len() == other.places.len()
-            && self
-                .places
-                .iter()
-                .zip(&other.places)
-                .all(|pair| same_rows(pair) == Ok(true))
+        if places.len() != self.places.len() || !places.iter().zip(&self.places).all(same) {
+            return Ok(false);
+        }
+        let mut rows = self.places.iter().flat_map(|place| {
+            let rows = place.rows_of(self).into_iter();
+            rows.flat_map(|(rows, segment)| rows.map(move |row| (row, segment)))
+        });
+        let mut agree = true;
+        facts.each_row(reader, |id, values| {
+            agree = agree
+                && rows.next().is_some_and(|(row, segment)| {
+                    segment.id(row) == Ok(id) && segment.values(row..row + 1) == Ok(values)
+                });
+            Ok(())
+        })?;
+        Ok(agree)
     }
 }

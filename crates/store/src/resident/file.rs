@@ -16,17 +16,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use cornu_core::ChunkId;
+
 use super::segment::{BLOCK_ROWS, Damaged, Mapped, Segment};
-use super::{Place, Resident};
+use super::{Place, Plan, Resident};
 use crate::artifact::ArtifactFile;
 use crate::error::StoreError;
 use crate::map::map;
+use crate::read::Reader;
 use crate::sqlite::schema::{Meta, State};
 
 const MAGIC: &[u8; 8] = b"CORNUVEC";
 const VERSION: u32 = 1;
 const HEADER: usize = 256;
 const ALIGNMENT: usize = 4096;
+
+/// Ids that are held before they are written: a megabyte.
+const IDS_AT_ONCE: usize = 1 << 15;
 
 /// Whose vectors a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,103 +79,172 @@ impl Layout {
     }
 }
 
-/// Writes all live rows to a new file and puts it in place of the old one.
+/// Writes all rows to a new file and puts it in place of the old one. Rows go from the facts to the
+/// file one by one; the ids of [`IDS_AT_ONCE`] rows are held, and some 150 bytes a document.
 pub(crate) fn save(
-    resident: &Resident,
+    plan: &Plan<'_>,
+    reader: &Reader<'_>,
     identity: Identity,
     artifact: &ArtifactFile,
 ) -> Result<(), StoreError> {
     if cfg!(target_endian = "big") {
         return Ok(()); // The file is mapped as it is, and holds little-endian numbers.
     }
-    artifact.replace(|out| write(resident, identity, out))
+    artifact.replace_with(|out| write(plan, reader, identity, artifact, out))
 }
 
-fn write(resident: &Resident, identity: Identity, out: &mut BufWriter<File>) -> io::Result<()> {
-    let damaged = |_| io::Error::other("the vectors that were to be copied are damaged");
-    let rows = resident.live();
-    let documents = resident.places.len();
-    let layout = Layout::new(documents, rows, identity.dimension)
-        .ok_or_else(|| io::Error::other("too many vectors for one file"))?;
-
-    let mut tables = Vec::with_capacity(layout.hashes.end - HEADER);
-    let mut start = 0_u32;
-    for place in &resident.places {
-        tables.extend_from_slice(&place.ordinal.to_le_bytes());
-        tables.extend_from_slice(&start.to_le_bytes());
-        tables.extend_from_slice(&place.rows.to_le_bytes());
-        tables.extend_from_slice(&[0; 4]);
-        tables.extend_from_slice(&place.digest);
-        start += place.rows;
-    }
-    for place in &resident.places {
-        let (rows, segment) = place.rows_of(resident).map_err(damaged)?;
-        for row in rows {
-            tables.extend_from_slice(segment.id(row).map_err(damaged)?.as_bytes());
-        }
-    }
-
-    out.seek(SeekFrom::Start(layout.values.start as u64))?;
-    let mut block = blake3::Hasher::new();
-    let mut in_block = 0;
-    for place in &resident.places {
-        let (rows, segment) = place.rows_of(resident).map_err(damaged)?;
-        for row in rows {
-            let values = segment.values(row..row + 1).map_err(damaged)?;
-            let bytes: &[u8] = bytemuck::cast_slice(values);
-            block.update(bytes);
-            out.write_all(bytes)?;
-            in_block += 1;
-            if in_block == BLOCK_ROWS {
-                tables.extend_from_slice(block.finalize().as_bytes());
-                block.reset();
-                in_block = 0;
-            }
-        }
-    }
-    if in_block > 0 {
-        tables.extend_from_slice(block.finalize().as_bytes());
-    }
-    out.seek(SeekFrom::Start(0))?;
-    out.write_all(&header(identity, resident.state, documents, rows, &tables))?;
-    out.write_all(&tables)?;
-    out.flush()?;
-    out.get_ref().set_len(layout.values.end as u64)
-}
-
-/// The header without its hash, then the hash of it and of the tables.
-fn header(
+fn write(
+    plan: &Plan<'_>,
+    reader: &Reader<'_>,
     identity: Identity,
-    state: State,
-    documents: usize,
+    artifact: &ArtifactFile,
+    out: &mut BufWriter<File>,
+) -> Result<(), StoreError> {
+    let failed = |error| artifact.failed(error);
+    let (places, rows) = (plan.places(), plan.live());
+    let layout = Layout::new(places.len(), rows, identity.dimension)
+        .filter(|_| u32::try_from(rows).is_ok())
+        .ok_or_else(|| failed(io::Error::other("too many vectors for one file")))?;
+    let documents = document_table(&places);
+    let mut header = Header::new(identity, plan.state(), places.len(), rows);
+    header.hash.update(&documents);
+    let mut ids = Ids {
+        at: layout.ids.start as u64,
+        held: Vec::with_capacity(32 * IDS_AT_ONCE.min(rows)),
+    };
+    let mut blocks = Blocks::default();
+    out.seek(SeekFrom::Start(layout.values.start as u64))
+        .map_err(failed)?;
+    plan.each_row(reader, |id, values| {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        blocks.add(bytes);
+        header.hash.update(id.as_bytes());
+        let written = out.write_all(bytes).and_then(|()| ids.add(id, out));
+        written.map_err(failed)
+    })?;
+    let hashes = blocks.finish();
+    header.hash.update(&hashes);
+    let finish = (|| {
+        ids.write(out)?;
+        out.seek(SeekFrom::Start(layout.hashes.start as u64))?;
+        out.write_all(&hashes)?;
+        out.seek(SeekFrom::Start(0))?;
+        out.write_all(&header.finish())?;
+        out.write_all(&documents)?;
+        out.flush()?;
+        out.get_ref().set_len(layout.values.end as u64)
+    })();
+    finish.map_err(failed)
+}
+
+fn document_table(places: &[Place]) -> Vec<u8> {
+    let mut table = Vec::with_capacity(32 * places.len());
+    for place in places {
+        table.extend_from_slice(&place.ordinal.to_le_bytes());
+        table.extend_from_slice(&place.start.to_le_bytes());
+        table.extend_from_slice(&place.rows.to_le_bytes());
+        table.extend_from_slice(&[0; 4]);
+        table.extend_from_slice(&place.digest);
+    }
+    table
+}
+
+/// The section of ids, written between the rows.
+struct Ids {
+    at: u64,
+    held: Vec<u8>,
+}
+
+impl Ids {
+    fn add(&mut self, id: ChunkId, out: &mut BufWriter<File>) -> io::Result<()> {
+        self.held.extend_from_slice(id.as_bytes());
+        if self.held.len() < 32 * IDS_AT_ONCE {
+            return Ok(());
+        }
+        let back = out.stream_position()?;
+        self.write(out)?;
+        out.seek(SeekFrom::Start(back)).map(drop)
+    }
+
+    fn write(&mut self, out: &mut BufWriter<File>) -> io::Result<()> {
+        out.seek(SeekFrom::Start(self.at))?;
+        out.write_all(&self.held)?;
+        self.at += self.held.len() as u64;
+        self.held.clear();
+        Ok(())
+    }
+}
+
+/// The hashes of blocks of rows.
+#[derive(Default)]
+struct Blocks {
+    block: blake3::Hasher,
     rows: usize,
-    tables: &[u8],
-) -> [u8; HEADER] {
-    let mut bytes = Vec::with_capacity(HEADER);
-    bytes.extend_from_slice(MAGIC);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
-    bytes.extend_from_slice(&(BLOCK_ROWS as u32).to_le_bytes());
-    for number in [
-        identity.dimension as u64,
-        documents as u64,
-        rows as u64,
-        state.epoch,
-    ] {
-        bytes.extend_from_slice(&number.to_le_bytes());
+    hashes: Vec<u8>,
+}
+
+impl Blocks {
+    fn add(&mut self, row: &[u8]) {
+        self.block.update(row);
+        self.rows += 1;
+        if self.rows == BLOCK_ROWS {
+            self.end();
+        }
     }
-    bytes.extend_from_slice(&identity.store);
-    bytes.extend_from_slice(&state.id);
-    bytes.extend_from_slice(&identity.fingerprint);
-    bytes.resize(HEADER - 32, 0);
-    let mut hash = blake3::Hasher::new_derive_key("cornu vec file v1");
-    hash.update(&bytes);
-    hash.update(tables);
-    bytes.extend_from_slice(hash.finalize().as_bytes());
-    let mut header = [0; HEADER];
-    for (to, from) in header.iter_mut().zip(bytes) {
-        *to = from;
+
+    fn end(&mut self) {
+        self.hashes
+            .extend_from_slice(self.block.finalize().as_bytes());
+        self.block.reset();
+        self.rows = 0;
     }
-    header
+
+    fn finish(mut self) -> Vec<u8> {
+        if self.rows > 0 {
+            self.end();
+        }
+        self.hashes
+    }
+}
+
+/// The header: its fields, then the hash of them and of the tables, which the hash is given in
+/// their order.
+struct Header {
+    fields: Vec<u8>,
+    hash: blake3::Hasher,
+}
+
+impl Header {
+    fn new(identity: Identity, state: State, documents: usize, rows: usize) -> Self {
+        let mut bytes = Vec::with_capacity(HEADER);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&(BLOCK_ROWS as u32).to_le_bytes());
+        for number in [
+            identity.dimension as u64,
+            documents as u64,
+            rows as u64,
+            state.epoch,
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&identity.store);
+        bytes.extend_from_slice(&state.id);
+        bytes.extend_from_slice(&identity.fingerprint);
+        bytes.resize(HEADER - 32, 0);
+        let mut hash = blake3::Hasher::new_derive_key("cornu vec file v1");
+        hash.update(&bytes);
+        Self {
+            fields: bytes,
+            hash,
+        }
+    }
+
+    fn finish(self) -> Vec<u8> {
+        let mut bytes = self.fields;
+        bytes.extend_from_slice(self.hash.finalize().as_bytes());
+        bytes
+    }
 }
 
 /// The vectors of a file, or `None` when there is none, it is another store's, of another
@@ -199,7 +274,9 @@ pub(crate) fn load(path: &Path, identity: Identity) -> Option<Resident> {
     }
     let state = State { epoch, id };
     let tables = map.get(HEADER..layout.hashes.end)?;
-    if map.get(..HEADER)? != header(identity, state, documents, rows, tables) {
+    let mut header = Header::new(identity, state, documents, rows);
+    header.hash.update(tables);
+    if map.get(..HEADER)? != header.finish() {
         return None;
     }
     let places = read_places(map.get(layout.documents)?, rows)?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::sqlite::schema::State;
 
-pub(crate) use build::{compact, update};
+pub(crate) use build::{Plan, compact};
 pub(crate) use file::{Identity, load, save};
 pub(crate) use segment::Segment;
 

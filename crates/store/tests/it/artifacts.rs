@@ -109,6 +109,73 @@ fn artifacts_may_be_deleted_at_any_time() {
     assert_eq!(home.doctor().unwrap(), []);
 }
 
+/// The file is written row by row, from rows of the old one and of the facts in turn: it is the
+/// file that is written from the facts alone. There are more rows than ids are held.
+#[test]
+fn a_vec_file_from_old_rows_and_new_ones_is_that_of_the_facts() {
+    let home = Home::new(2, Route::Resident);
+    let rows = |at: usize, turn: f32| {
+        let angle = |row: usize| at as f32 + row as f32 * 1e-3 + turn;
+        let row = |row| [angle(row).cos(), angle(row).sin()];
+        let rows: Vec<[f32; 2]> = (0..700).map(row).collect();
+        let rows: Vec<&[f32]> = rows.iter().map(<[f32; 2]>::as_slice).collect();
+        document(&format!("{at}.md"), &["public"], &rows)
+    };
+    let write = |which: &[usize], turn| {
+        let written = home.batch(|batch| {
+            which
+                .iter()
+                .try_for_each(|&at| batch.upsert(&rows(at, turn)).map(drop))
+        });
+        written.unwrap();
+        home.prepare().unwrap();
+    };
+    write(&(0..50).collect::<Vec<_>>(), 0.0);
+    write(&[3, 4, 11, 20, 21, 22, 40, 49], 0.5);
+    let path = home.path().with_extension("db.vec");
+    let copied = fs::read(&path).unwrap();
+    assert_eq!(home.doctor().unwrap(), []);
+
+    let folder = home.close();
+    fs::remove_file(&path).unwrap();
+    let store = cornu_store::SqliteVecStore::open_existing(
+        folder.path().join("index.db"),
+        &cornu_store::Options::default(),
+    );
+    let store = store.unwrap();
+    store.prepare().unwrap();
+    assert!(fs::read(&path).unwrap() == copied, "another file");
+    let snapshot = store.snapshot(&public()).unwrap();
+    let query = [0.3_f32.cos(), 0.3_f32.sin()];
+    let ask = |route| bits(&snapshot.knn_by(route, aview1(&query), 50).unwrap());
+    assert_eq!(ask(Route::Resident), ask(Route::Facts));
+}
+
+/// Rows of the old file that are damaged are not copied: they come from the facts.
+#[test]
+fn damaged_rows_are_not_copied() {
+    let home = Home::new(2, Route::Resident);
+    let row: &[f32] = &[0.6, 0.8];
+    home.upsert(&document("a.md", &["public"], &[row])).unwrap();
+    home.prepare().unwrap();
+    let path = home.path().with_extension("db.vec");
+    let folder = home.close();
+    let mut bad = fs::read(&path).unwrap();
+    *bad.last_mut().unwrap() ^= 0x10;
+    fs::write(&path, &bad).unwrap();
+    let store = cornu_store::SqliteVecStore::open_existing(
+        folder.path().join("index.db"),
+        &cornu_store::Options::default(),
+    );
+    let store = store.unwrap();
+    store
+        .upsert(&document("b.md", &["public"], &[row]))
+        .unwrap();
+    store.prepare().unwrap();
+    assert_eq!(store.doctor().unwrap(), []);
+    assert_ne!(fs::read(&path).unwrap(), bad);
+}
+
 /// Reading does not move the epoch, whatever artifacts it brings up to date.
 #[test]
 fn artifacts_do_not_move_the_epoch() {

@@ -7,11 +7,15 @@ mod identifier;
 mod markup;
 mod scan;
 mod stop;
+#[cfg(feature = "jieba")]
+mod tagged;
 #[cfg(feature = "traditional")]
 mod traditional;
 
 pub use han::Han;
 pub use stop::StopWords;
+#[cfg(feature = "jieba")]
+pub use tagged::{TaggedWord, tagged_words};
 #[cfg(feature = "traditional")]
 pub use traditional::TraditionalError;
 

@@ -6,6 +6,8 @@ use tch::{TchError, Tensor};
 use super::super::config::{Activation, BertConfig};
 use super::super::error::ModelError;
 use super::Weights;
+use super::change::{LayerChange, LowRank, Part};
+use super::joint::{self, Pair};
 
 /// A tensor that is only read.
 pub(crate) struct Shared(Tensor);
@@ -17,13 +19,20 @@ pub(crate) struct Shared(Tensor);
 // SAFETY: the tensor is private, is handed out by shared reference only, and no code here calls an
 // operation on it that writes (their names end in `_`, or they take it as `out`). Reading a tensor
 // from several threads is safe in libtorch: its reference count is atomic, and under no_grad a
-// read leaves no trace in it.
+// read leaves no trace in it. A leaf of a training is read with gradients on: what libtorch then
+// notes in it (its place in the graph) it notes under a lock, and gradients are asked for by
+// `run_backward`, which leaves them out of the leaf.
 unsafe impl Sync for Shared {}
 
 impl Shared {
     /// A copy of `values` that nobody else holds.
     pub(crate) fn new(values: &[f32], shape: &[i64]) -> Result<Self, TchError> {
         Tensor::f_from_slice(values)?.f_reshape(shape).map(Self)
+    }
+
+    /// A tensor that the caller gives up.
+    pub(crate) fn of(tensor: Tensor) -> Self {
+        Self(tensor)
     }
 
     pub(crate) fn get(&self) -> &Tensor {
@@ -72,6 +81,14 @@ impl Linear {
 
     pub(crate) fn forward(&self, rows: &Tensor) -> Result<Tensor, TchError> {
         self.bias.get().f_addmm(rows, self.weight.get())
+    }
+
+    fn changed(&self, rows: &Tensor, change: Option<&LowRank>) -> Result<Tensor, TchError> {
+        let plain = self.forward(rows)?;
+        match change {
+            Some(change) => plain.f_add(&change.forward(rows)?),
+            None => Ok(plain),
+        }
     }
 }
 
@@ -158,15 +175,47 @@ impl Layer {
     ) -> Result<Tensor, TchError> {
         let projected = self.projections.forward(states)?;
         let context = attention(config, &projected, runs)?;
-        let mut attended = self.attention_output.forward(&context)?;
+        self.finish(config, states, &context, None)
+    }
+
+    /// As [`forward`](Self::forward), each text a pair whose sides see each other through `gates`,
+    /// with `change` in the linear layers where it is not merged into them.
+    pub(crate) fn forward_joint(
+        &self,
+        config: &BertConfig,
+        states: &Tensor,
+        pairs: &[Pair],
+        gates: &Tensor,
+        change: Option<&LayerChange>,
+    ) -> Result<Tensor, TchError> {
+        let mut projected = self.projections.forward(states)?;
+        if let Some(change) = change {
+            projected = projected.f_add(&change.projections(states)?)?;
+        }
+        let context = joint::attention(config.heads as i64, &projected, pairs, gates)?;
+        self.finish(config, states, &context, change)
+    }
+
+    /// What follows attention.
+    fn finish(
+        &self,
+        config: &BertConfig,
+        states: &Tensor,
+        context: &Tensor,
+        change: Option<&LayerChange>,
+    ) -> Result<Tensor, TchError> {
+        let low_rank = |part: Part| change.map(|change| change.part(part));
+        let mut attended = self
+            .attention_output
+            .changed(context, low_rank(Part::AttentionOutput))?;
         let attended = self.attention_norm.forward(&attended.f_add_(states)?)?;
-        let inner = self.inner.forward(&attended)?;
+        let inner = self.inner.changed(&attended, low_rank(Part::Inner))?;
         let inner = match config.activation {
             Activation::Gelu => inner.f_gelu("none")?,
             Activation::GeluTanh => inner.f_gelu("tanh")?,
             Activation::Relu => inner.f_relu()?,
         };
-        let mut outer = self.outer.forward(&inner)?;
+        let mut outer = self.outer.changed(&inner, low_rank(Part::Outer))?;
         self.output_norm.forward(&outer.f_add_(&attended)?)
     }
 }

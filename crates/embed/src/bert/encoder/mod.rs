@@ -12,16 +12,21 @@
 //! is opened ([`Encoder::rows_are_independent`]); where it does not hold each text is a pack of
 //! its own, which needs no property at all.
 
+pub(crate) mod change;
+pub(crate) mod joint;
 mod layers;
 mod table;
 mod weights;
 
-use tch::{Kind, Tensor};
+use tch::{Kind, TchError, Tensor};
 
 use super::config::BertConfig;
 use super::error::ModelError;
 use super::tokenizer::Tokens;
+use change::LayerChange;
+use joint::{HeadParts, Pair};
 use layers::{Layer, Norm};
+pub(crate) use layers::{Shared, torch};
 use table::Table;
 pub(crate) use weights::Weights;
 
@@ -60,13 +65,48 @@ impl Encoder {
     /// Texts of equal length should stand side by side; they share attention calls. The longest
     /// temporary is (tokens, max(3 · hidden, intermediate)) f32, a few of that size live at once.
     pub(crate) fn forward(&self, pack: &[&Tokens]) -> Result<Tensor, ForwardError> {
+        self.forward_through(pack, self.layers.len())
+    }
+
+    /// The states after the first `layers` layers.
+    pub(crate) fn forward_through(
+        &self,
+        pack: &[&Tokens],
+        layers: usize,
+    ) -> Result<Tensor, ForwardError> {
         let _guard = tch::no_grad_guard();
         let lengths = runs(pack);
         let mut states = self.embed(pack)?;
-        for layer in &self.layers {
+        for layer in self.layers.iter().take(layers) {
             states = layer.forward(&self.config, &states, &lengths)?;
         }
         Ok(states)
+    }
+
+    /// The scores of pairs from the states of their sides after the first `split` layers, rows
+    /// (query, document) of each pair one after another.
+    pub(crate) fn scores(
+        &self,
+        split: usize,
+        states: &Tensor,
+        pairs: &[Pair],
+        parts: &JointParts<'_>,
+    ) -> Result<Vec<Tensor>, TchError> {
+        let mut states = joint::mark(states, pairs, parts.sides)?;
+        let layers = self.layers.iter().skip(split);
+        for ((layer, gates), change) in layers.zip(&parts.gates).zip(&parts.changes) {
+            states = layer.forward_joint(&self.config, &states, pairs, gates, *change)?;
+        }
+        let mut start = 0;
+        pairs
+            .iter()
+            .map(|&pair| {
+                let rows = (pair.0 + pair.1) as i64;
+                let own = states.f_narrow(0, start, rows)?;
+                start += rows;
+                joint::score(&own, pair, &parts.head)
+            })
+            .collect()
     }
 
     /// Sums word, type and position vectors (Devlin et al., 2019, figure 2), and normalises.
@@ -119,6 +159,18 @@ impl Encoder {
         };
         Ok(same(alone.iter().collect(), &packed) && same(alone.iter().rev().collect(), &reversed))
     }
+}
+
+/// What stands above the lower layers of a split cross-encoder.
+pub(crate) struct JointParts<'a> {
+    /// (2, hidden): added to the rows of each side.
+    pub(crate) sides: &'a Tensor,
+    /// (heads, 2) for each upper layer.
+    pub(crate) gates: Vec<&'a Tensor>,
+    /// For each upper layer, what is not merged into its weights.
+    pub(crate) changes: Vec<Option<&'a LayerChange>>,
+    /// The head.
+    pub(crate) head: HeadParts<'a>,
 }
 
 /// A tensor's values, row-major.

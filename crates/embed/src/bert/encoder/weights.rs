@@ -1,5 +1,6 @@
 //! The weights of a checkpoint by the names that BERT gives them.
 
+use super::super::adapter::Adapter;
 use super::super::error::ModelError;
 use super::super::files::WeightFile;
 use super::super::source::file_name;
@@ -11,6 +12,8 @@ pub(crate) struct Weights {
     path: String,
     /// What stands before the encoder's names: "", "bert.", "roberta.".
     prefix: String,
+    /// Added to the weights as they are read.
+    adapter: Option<Adapter>,
 }
 
 impl Weights {
@@ -28,7 +31,14 @@ impl Weights {
             file,
             path: file_name(path),
             prefix,
+            adapter: None,
         }
+    }
+
+    /// With the changes of an adapter in the weights that it names.
+    pub(crate) fn changed_by(mut self, adapter: Option<Adapter>) -> Self {
+        self.adapter = adapter;
+        self
     }
 
     pub(crate) fn vector(&mut self, name: &str, width: usize) -> Result<Vec<f32>, ModelError> {
@@ -42,7 +52,16 @@ impl Weights {
         rows: usize,
         columns: usize,
     ) -> Result<Vec<f32>, ModelError> {
-        self.read(name, &[rows, columns])
+        let mut values = self.read(name, &[rows, columns])?;
+        let layer = name.strip_suffix(".weight").unwrap_or(name);
+        let change = match &self.adapter {
+            Some(adapter) => adapter.change(layer, rows, columns)?,
+            None => None,
+        };
+        for (value, change) in values.iter_mut().zip(change.into_iter().flatten()) {
+            *value += change;
+        }
+        Ok(values)
     }
 
     pub(crate) fn table(

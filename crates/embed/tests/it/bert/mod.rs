@@ -8,6 +8,8 @@ mod hostile;
 mod packed;
 
 #[cfg(feature = "torch")]
+mod adapter;
+#[cfg(feature = "torch")]
 mod bits;
 #[cfg(feature = "torch")]
 mod cases;

@@ -124,6 +124,28 @@ fn xlm_roberta_pair_scores_are_transformers_logits() {
     pair_scores("tiny-xlmr-pair");
 }
 
+/// Gates half open, changes in every linear layer, a head of random values: the whole formula.
+#[test]
+fn adapter_scores_are_those_of_transformers_layers() {
+    let options = BertOptions::default();
+    let (base, adapter) = (data("tiny-bge"), data("tiny-adapter"));
+    let scorer = BertPairScorer::load_with_adapter(&base, &adapter, &options).unwrap();
+    let rows = rows("tiny-adapter");
+    let query = text(&rows[0], "query");
+    let documents: Vec<String> = rows.iter().map(|row| text(row, "document")).collect();
+    let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let scores = scorer.score(&query, &documents).unwrap();
+    for (row, score) in rows.iter().zip(&scores) {
+        let theirs = row["score"].as_f64().unwrap() as f32;
+        assert!(
+            (score - theirs).abs() <= TOLERANCE * theirs.abs().max(1.0),
+            "{score} {theirs}"
+        );
+    }
+    let apart = |pair: &[f32]| (pair[0] - pair[1]).abs() > 0.01;
+    assert!(scores.windows(2).any(apart));
+}
+
 #[test]
 fn weights_of_another_shape_and_ids_without_a_row_are_errors() {
     let folder = tempfile::tempdir().unwrap();

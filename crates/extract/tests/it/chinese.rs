@@ -1,0 +1,82 @@
+//! What the Chinese rules read.
+
+use cornu_extract::RuleExtractor;
+
+fn has(text: &str, subject: &str, predicate: &str, object: &str) {
+    let found = RuleExtractor::new().read(text).triples;
+    let is = |t: &&cornu_core::Triple| {
+        (t.subject.as_str(), t.predicate.as_str(), t.object.as_str())
+            == (subject, predicate, object)
+    };
+    assert!(
+        found.iter().any(|t| is(&t)),
+        "{subject} {predicate} {object} is not in {found:#?}"
+    );
+}
+
+fn names(text: &str) -> Vec<String> {
+    RuleExtractor::new().read(text).entities
+}
+
+#[test]
+fn people_companies_and_posts() {
+    has("李伟任甲公司财务总监。", "李伟", "任", "甲公司");
+    has("李伟任甲公司财务总监。", "李伟", "任", "财务总监");
+}
+
+#[test]
+fn companies_by_their_endings() {
+    let text = "腾讯科技（深圳）有限公司收购了京东15%的股权，Alpha 资本持有 Beta 控股。";
+    assert_eq!(
+        names(text),
+        [
+            "腾讯科技（深圳）有限公司",
+            "京东",
+            "15%",
+            "Alpha 资本",
+            "Beta 控股"
+        ]
+    );
+    has(text, "Alpha 资本", "持有", "Beta 控股");
+}
+
+#[test]
+fn places_dates_and_titles_in_marks() {
+    let text =
+        "阿里巴巴集团\n该公司由马云于1999年在浙江省杭州市创立，旗下产品包括《淘宝》和“支付宝”。";
+    let wanted = [
+        "阿里巴巴集团",
+        "马云",
+        "1999年",
+        "浙江省",
+        "杭州市",
+        "淘宝",
+        "支付宝",
+    ];
+    assert_eq!(names(text), wanted);
+    // "该公司" is the title; a list shares its predicate.
+    has(text, "阿里巴巴集团", "旗下产品包括", "淘宝");
+    has(text, "阿里巴巴集团", "旗下产品包括", "支付宝");
+}
+
+#[test]
+fn a_new_clause_may_have_another_subject() {
+    let text = "张三丰担任北京大学校长，李伟毕业于清华大学。";
+    has(text, "张三丰", "担任", "北京大学");
+    has(text, "李伟", "毕业于", "清华大学");
+}
+
+#[test]
+fn a_person_whose_name_is_kept_back() {
+    assert!(names("其委托人张某已被列入名单。").contains(&"张某".to_owned()));
+}
+
+#[test]
+fn sentences_of_both_languages_in_one_passage() {
+    let text = "Rome is in Italy. 罗马位于意大利。";
+    let found = names(text);
+    assert!(
+        found.contains(&"Rome".to_owned()) && found.contains(&"意大利".to_owned()),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,140 @@
+//! Seeds, and what is refused.
+
+use cornu_core::Ranking;
+use cornu_hop::{HopError, HopGraph, HopMemory, RecallOptions, SeedReason};
+
+use crate::world::passage;
+
+/// A film with a director and an actor, who have passages of their own.
+fn film() -> HopGraph<u32> {
+    let passages = [
+        passage(
+            1,
+            "Dying God\nDying God is a 2008 film directed by Fabrice Lambot and starring James Horan.",
+        ),
+        passage(2, "Fabrice Lambot\nFabrice Lambot was born in Metz."),
+        passage(3, "James Horan\nJames Horan was born in Louisville."),
+    ];
+    HopGraph::build(&passages).unwrap()
+}
+
+#[test]
+fn the_fact_that_is_asked_for_leads_the_walk() {
+    let graph = film();
+    let order = |question: &str| -> Vec<u32> {
+        let found = graph
+            .recall(question, None, &RecallOptions::default())
+            .unwrap();
+        found.ranking.ids().copied().collect()
+    };
+    assert_eq!(
+        order("Where was the director of Dying God born?"),
+        [1, 2, 3]
+    );
+    assert_eq!(order("Where was the star of Dying God born?"), [1, 3, 2]);
+}
+
+#[test]
+fn seeds_say_why() {
+    let graph = film();
+    let question = "Where was the director of dying god, DYING GOD, born?";
+    let found = graph
+        .recall(question, None, &RecallOptions::default())
+        .unwrap();
+    assert_eq!(found.names, ["Dying God"]); // written as in the passages, once
+    let fact = found.seeds.iter().find_map(|seed| match &seed.reason {
+        SeedReason::Fact { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    assert!(fact.unwrap().contains("directed by"), "{fact:?}");
+}
+
+#[test]
+fn dense_scores_are_scaled_over_what_the_graph_holds() {
+    let graph = film();
+    let ask = |dense: &Ranking<u32>| {
+        let options = RecallOptions::default();
+        graph.recall("why?", Some(dense), &options).unwrap()
+    };
+    // 9 is not in the graph: neither a seed nor a part of the scale.
+    let with = Ranking::new([(9, 100.0), (1, 0.9), (2, 0.8), (3, 0.7)]).unwrap();
+    let without = Ranking::new([(1, 0.9), (2, 0.8), (3, 0.7)]).unwrap();
+    assert_eq!(ask(&with), ask(&without));
+    assert_eq!(ask(&without).seeds.len(), 2); // the least near weighs nothing
+    let tied = Ranking::new([(1, 0.5), (2, 0.5)]).unwrap();
+    assert_eq!(ask(&tied).seeds.len(), 2); // no range: each counts whole
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    let graph = film();
+    let ask = |options: RecallOptions| graph.recall("Dying God", None, &options).unwrap_err();
+    let wrong = RecallOptions {
+        fact_weight: -1.0,
+        ..RecallOptions::default()
+    };
+    assert!(matches!(
+        ask(wrong),
+        HopError::Option {
+            name: "fact_weight",
+            ..
+        }
+    ));
+    let wrong = RecallOptions {
+        dense_weight: f64::NAN,
+        ..RecallOptions::default()
+    };
+    assert!(matches!(
+        ask(wrong),
+        HopError::Option {
+            name: "dense_weight",
+            ..
+        }
+    ));
+    let wrong = RecallOptions {
+        alpha: 1.0,
+        ..RecallOptions::default()
+    };
+    assert!(matches!(ask(wrong), HopError::Walk(_)));
+}
+
+#[test]
+fn an_id_belongs_to_one_document() {
+    let mut memory = HopMemory::new(1);
+    memory.insert(0, vec![passage(1, "Rome is old.")]).unwrap();
+    let before = memory.len();
+    let twice = vec![passage(2, "a"), passage(2, "b")];
+    for wrong in [vec![passage(1, "Rome is new.")], twice] {
+        let refused = memory.insert(1, wrong).unwrap_err();
+        assert!(matches!(refused, HopError::DuplicatePassage { .. }));
+        assert_eq!(memory.len(), before);
+    }
+    memory.insert(0, vec![passage(1, "Rome is new.")]).unwrap(); // its own successor may have it
+}
+
+#[test]
+fn nothing_in_a_text_makes_it_fail() {
+    let awkward = [
+        "",
+        "\n",
+        "《",
+        "“”",
+        "((((",
+        "某",
+        "1",
+        "The",
+        "'s",
+        "A\u{301}\u{301}",
+        "\u{0}\n\u{0}",
+    ];
+    let passages: Vec<_> = (0..)
+        .zip(awkward)
+        .map(|(id, text)| passage(id, text))
+        .collect();
+    let graph = HopGraph::build(&passages).unwrap();
+    for question in awkward {
+        graph
+            .recall(question, None, &RecallOptions::default())
+            .unwrap();
+    }
+}
