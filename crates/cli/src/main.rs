@@ -2,6 +2,7 @@
 //!
 //! - [`args`]: the command line, and with it the help, the completions and the man pages
 //! - [`chat`]: the model that writes answers, where one is named
+//! - [`chunker`]: how `index` cuts documents, and how an index says so
 //! - [`commands`]: one function a command
 //! - [`config`]: values for flags from a file and from the environment
 //! - [`files`]: which files become documents, and under which names
@@ -14,6 +15,7 @@
 
 mod args;
 mod chat;
+mod chunker;
 mod commands;
 mod config;
 mod embedder;

@@ -138,13 +138,33 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<Response, RagError> {
+        self.check_may_answer(principal, threshold)?;
+        let snapshot = self.snapshot(principal)?;
+        Ok(self.answer_on(&snapshot, question, threshold)?.0)
+    }
+
+    /// What has to hold before a question is answered.
+    pub(crate) fn check_may_answer(
+        &self,
+        principal: &Principal,
+        threshold: &Threshold,
+    ) -> Result<(), RagError> {
         threshold.check_provider(self.provider.fingerprint())?;
         self.check_disclosure(principal)?;
-        if let Some(chat) = &self.options.chat {
-            chat.check_disclosure(principal)?;
+        match &self.options.chat {
+            Some(chat) => chat.check_disclosure(principal),
+            None => Ok(()),
         }
-        let snapshot = self.snapshot(principal)?;
-        let judged = self.judge(&snapshot, question)?;
+    }
+
+    /// The answer, and the search that it rests on.
+    pub(crate) fn answer_on(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        threshold: &Threshold,
+    ) -> Result<(Response, Routes), RagError> {
+        let judged = self.judge(snapshot, question)?;
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
@@ -157,15 +177,16 @@ impl LiveRagIndex {
             step.note("corpus_moved", moved);
         }
         judged.note(&mut trace, threshold.value());
-        let decided = self.decide(&snapshot, &judged, question, threshold.value(), &mut trace);
+        let decided = self.decide(snapshot, &judged, question, threshold.value(), &mut trace);
         let (outcome, chat) = decided?;
         outcome.note(&mut trace);
-        Ok(Response {
+        let response = Response {
             outcome,
             corpus_moved,
             chat,
             trace,
-        })
+        };
+        Ok((response, judged.routes))
     }
 
     /// An answer embeds sentences of what the asker sees, so who asks a provider that may be sent

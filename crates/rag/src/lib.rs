@@ -9,6 +9,7 @@
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
 //! | [`FromTable`] | numbers computed from a table's cells, by `ask_tables` |
+//! | [`Asked`], [`AskOptions`] | answer, tables and runs of one state of the index, by `ask` |
 //! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
 //! | [`SameQuestion`] | which questions in other words may share a kept result |
@@ -57,6 +58,7 @@
 
 pub mod anchors;
 mod answer;
+mod asking;
 mod calibrate;
 pub mod chat;
 pub mod claims;
@@ -84,6 +86,7 @@ mod threshold;
 pub mod upkeep;
 
 pub use answer::{Answer, Outcome, Reason, Refusal, Response};
+pub use asking::{AskOptions, Asked};
 pub use calibrate::{Calibration, Labelled, Target};
 pub use contextual::ContextualChunker;
 pub use error::RagError;

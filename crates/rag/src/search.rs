@@ -12,9 +12,13 @@ use crate::index::LiveRagIndex;
 use crate::options::Fusion;
 use crate::postings::{TermRow, chunk_of};
 use crate::second::{self, Second, SecondLook};
+use crate::tables;
 
 /// How many chunks join the evidence for one name of a question.
 const NAMED: usize = 2;
+
+/// How many results of a search lead to tables.
+pub(crate) const LEADS: usize = 20;
 
 /// What a search found, best first, and how.
 ///
@@ -151,7 +155,8 @@ impl LiveRagIndex {
     }
 
     /// Why a hybrid search finds what it finds: each chunk's rank and score in each route, its
-    /// shares of the fused score, and the words that BM25 counted for it.
+    /// shares of the fused score, and the words that BM25 counted for it; and what
+    /// [tables](Self::ask_tables) say.
     ///
     /// # Errors
     /// As [`search_hybrid`](Self::search_hybrid).
@@ -190,6 +195,8 @@ impl LiveRagIndex {
                 second::matches(step, &**reranker, question, hit)?;
             }
         }
+        let tables = self.tables_on(&snapshot, question, &routes)?;
+        tables::note(&mut trace, &tables);
         Ok(trace)
     }
 
@@ -211,12 +218,16 @@ impl LiveRagIndex {
         let (dense, sparse) = self.side_by_side(snapshot, question, depth);
         let (query, dense) = dense?;
         let (rows, sparse) = sparse?;
-        let fused = self.fuse(&dense, &sparse)?.top(pool);
+        let fused = self.fuse(&dense, &sparse)?;
+        let first = fused.ranking().iter().take(LEADS);
+        let first = first.map(|hit| hit.id).collect();
+        let fused = fused.top(pool);
         let second = self.second_look(snapshot, question, &fused)?;
         Ok(Routes {
             k,
             pool,
             depth,
+            first,
             second,
             query,
             dense,
@@ -315,6 +326,8 @@ impl Found {
 pub(crate) struct Routes {
     k: usize,
     pool: usize,
+    /// The first fused chunks, however few hits were asked for.
+    first: Vec<ChunkId>,
     second: Option<SecondLook>,
     pub(crate) depth: usize,
     /// The question's vector; without places where nothing is visible.
@@ -326,6 +339,14 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
+    /// The first [`LEADS`] chunks, or as many as there are, however few hits were asked for.
+    pub(crate) fn leads(&self) -> Vec<ChunkId> {
+        match &self.second {
+            Some(second) => second.order().take(LEADS).map(|(id, _)| id).collect(),
+            None => self.first.clone(),
+        }
+    }
+
     /// The fused chunks, best first.
     pub(crate) fn hits(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Hit>, RagError> {
         let places = |id: &ChunkId, _, _| {

@@ -64,8 +64,9 @@ fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRag
         tokens: args.tokens.as_deref().map(token_space).transpose()?,
         ..RagOptions::default()
     };
+    let chunking = args.chunker.chunking(&args.database.path)?;
     args.embedder
-        .open(&args.database, access, terminal, options)
+        .open_cutting(&args.database, access, terminal, chunking, options)
 }
 
 /// Indexes until the user ends it.

@@ -21,4 +21,5 @@ mod program;
 mod prune;
 mod reranking;
 mod shell;
+mod tables;
 mod watch;

@@ -7,6 +7,7 @@
     clippy::print_stderr
 )]
 
+mod asking;
 mod cached;
 mod cases;
 mod chat;
