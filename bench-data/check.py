@@ -7,6 +7,7 @@ Exits with 1 and one line per finding when something is wrong.
 """
 
 import collections
+import decimal
 import json
 import pathlib
 import re
@@ -19,6 +20,13 @@ ANSWERABLE = {"paraphrase", "identifier", "mixed", "table", "multi_hop"}
 TYPES = ANSWERABLE | {"unanswerable"}
 KEYS = {"id", "type", "split", "lang", "question", "answer", "evidence", "near_miss"}
 DEV_SHARE = (0.35, 0.45)
+TABLE_KEYS = {"id", "kind", "operation", "split", "lang", "question", "answer", "value", "subjects", "cells", "evidence"}
+TABLE_KINDS = {
+    "cell": {"lookup"},
+    "row": {"row"},
+    "aggregate": {"max", "min", "sum", "average", "count", "difference", "filter"},
+}
+TOTALS = {"Total", "合计"}
 
 problems: list[str] = []
 
@@ -205,6 +213,115 @@ def check_share(name: str, kind: str, rows: list[dict]) -> None:
         problem(name, f"{share:.0%} of {kind} are dev, wanted about 40%")
 
 
+def tables_of(text: str) -> list[dict[int, list[str]]]:
+    """The tables of a document, each as the cells of its lines by their numbers, delimiters left out."""
+    found: list[dict[int, list[str]]] = [{}]
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.startswith("|"):
+            found.append({})
+        elif set(line) - set("|-: "):
+            found[-1][number] = [cell.strip() for cell in line.strip("|").split("|")]
+    return [table for table in found if table]
+
+
+def number_of(text: str) -> decimal.Decimal | None:
+    """A cell's number, in units of one; nothing for words, blanks and ranges."""
+    found = re.fullmatch(r"[€£$]?([+-]?\d[\d,]*(?:\.\d+)?)([万亿]?)\D*", text.replace("\u2212", "-"))
+    if found is None:
+        return None
+    return decimal.Decimal(found[1].replace(",", "")) * {"": 1, "万": 10**4, "亿": 10**8}[found[2]]
+
+
+def check_table_answer(where: str, row: dict, table: dict[int, list[str]]) -> None:
+    """The answer has to follow from the cells, and these from the whole column."""
+    header, *data = table.items()
+    data = [(line, cells) for line, cells in data if cells[0] not in TOTALS]
+    lines = [cell["line"] for cell in row["cells"]]
+    columns = {cell["column"] for cell in row["cells"]}
+    labels = [table[line][0] for line in lines]
+    operation = row["operation"]
+    if operation == "row":
+        wanted = "; ".join(f"{name}: {cell}" for name, cell in zip(header[1], table[lines[0]]))
+        if set(lines) != {lines[0]} or columns != set(range(1, len(header[1]) + 1)) or row["answer"] != wanted:
+            problem(where, f"the row is {wanted!r}")
+        return
+    if len(columns) != 1:
+        problem(where, "cells of several columns")
+        return
+    at = columns.pop() - 1
+    # A column's name may give the unit: 决算（万元）.
+    unit = next((scale for mark, scale in (("（万", 10**4), ("（亿", 10**8)) if mark in header[1][at]), 1)
+    numbers = {line: number_of(cells[at]) for line, cells in data}
+    column = {line: number and number * unit for line, number in numbers.items()}
+    plain = {line: number for line, number in column.items() if number is not None}
+    value = None if row["value"] is None else number_of(row["value"].split("/")[0])
+    cited = [plain[line] for line in lines if line in plain]
+    if operation == "lookup":
+        # A unit may be of the column's name, and stand before or behind the number.
+        good = len(lines) == 1 and row["cells"][0]["text"].strip("€£") in row["value"]
+    elif operation in {"max", "min"}:
+        best = (max if operation == "max" else min)(plain.values())
+        good = [line for line, number in plain.items() if number == best] == lines and value == best
+    elif operation == "difference":
+        good = len(cited) == 2 and abs(cited[0] - cited[1]) == value
+    elif operation == "sum":
+        good = sorted(lines) == sorted(plain) and sum(cited) == value
+    elif operation == "average":
+        good = sorted(lines) == sorted(plain) and sum(cited) / len(cited) == value
+    else:
+        # The bound is the question's only number that stands behind a word of comparison.
+        bound = re.search(r"(above|fewer than|高于|低于|超过)\s*(\d+)", row["question"])
+        above = bound is not None and bound[1] in {"above", "高于", "超过"}
+        limit = decimal.Decimal(bound[2]) if bound else decimal.Decimal(0)
+        kept = [line for line, number in plain.items() if (number > limit if above else number < limit)]
+        good = bound is not None and kept == lines
+        good &= value == len(lines) if operation == "count" else row["subjects"] == labels
+    if not good:
+        problem(where, f"{row['answer']!r} does not follow from the cells {row['cells']}")
+    if operation in {"lookup", "max", "min", "difference"} and row["subjects"] != labels:
+        problem(where, f"the subjects are {labels}")
+
+
+def check_table_set() -> list[dict]:
+    with open(ROOT / "tables" / "tables.toml", "rb") as file:
+        listed = tomllib.load(file)["document"]
+    documents = {entry["file"]: read_text(ROOT / "tables" / entry["file"]) for entry in listed}
+    for name in sorted({path.name for path in (ROOT / "tables").iterdir()} - set(documents) - {"tables.toml"}):
+        problem("tables.toml", f"tables/{name} is not listed")
+    for name, text in documents.items():
+        check_tables(name, text)
+    rows = read_jsonl("questions-tables.jsonl")
+    ids, covered = collections.Counter(row["id"] for row in rows), set()
+    for row in rows:
+        where = f"questions-tables.jsonl {row['id']}"
+        if ids[row["id"]] > 1 or set(row) != TABLE_KEYS:
+            problem(where, f"the id is used {ids[row['id']]} times, keys are {sorted(row)}")
+            continue
+        if row["operation"] not in TABLE_KINDS.get(row["kind"], set()) or row["lang"] not in LANGUAGES:
+            problem(where, "unknown kind, operation or language")
+        for piece in row["evidence"]:
+            for option in piece:
+                check_phrase(where, option["doc"], option["phrase"], documents)
+        places = set()
+        for cell in row["cells"]:
+            tables = tables_of(documents[cell["doc"]])
+            found = [at for at, table in enumerate(tables) if cell["line"] in table]
+            places.update((cell["doc"], at) for at in found)
+            if not found or tables[found[0]][cell["line"]][cell["column"] - 1] != cell["text"]:
+                problem(where, f"{cell} does not stand there")
+        if len(places) != 1:
+            problem(where, f"the cells are of {len(places)} tables")
+            continue
+        [(name, at)] = places
+        covered |= places
+        check_table_answer(where, row, tables_of(documents[name])[at])
+    if len(rows) < 80 or len(covered) < 15:
+        problem("questions-tables.jsonl", f"{len(rows)} questions on {len(covered)} tables, wanted 80 on 15")
+    for kind in TABLE_KINDS:
+        check_share("questions-tables.jsonl", kind, [row for row in rows if row["kind"] == kind])
+    return rows
+
+
 def terms(text: str) -> set[str]:
     """Latin words of two or more letters, and pairs of adjacent Chinese characters."""
     words = {word.lower() for word in re.findall(r"[A-Za-z][A-Za-z0-9-]+", text)}
@@ -267,15 +384,18 @@ def main() -> int:
     documents = check_corpus()
     small, large = check_sets(documents)
     synonyms = check_synonyms()
+    tables = check_table_set()
     check_external()
     if "--counts" in sys.argv[1:]:
         print_counts(small, large, synonyms)
+        kinds = collections.Counter((row["kind"], row["split"]) for row in tables)
+        print("questions-tables:", {f"{kind} {split}": count for (kind, split), count in sorted(kinds.items())})
     for line in problems:
         print(line, file=sys.stderr)
     if problems:
         print(f"{len(problems)} problems", file=sys.stderr)
         return 1
-    print(f"bench-data is consistent: {len(documents)} documents, {len(small)} + {len(large)} questions")
+    print(f"bench-data is consistent: {len(documents)} documents, {len(small)} + {len(large)} + {len(tables)} questions")
     return 0
 
 

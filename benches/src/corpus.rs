@@ -8,6 +8,8 @@ use cornu_core::{Acl, DocId, Document};
 use cornu_eval::questions::{self, Question};
 use serde::Deserialize;
 
+use crate::external::{self, PublicSet};
+
 /// The folder `bench-data` of a checkout.
 #[derive(Debug)]
 pub struct BenchData {
@@ -106,6 +108,14 @@ impl BenchData {
             }
         }
         Ok(questions)
+    }
+
+    /// A set in BEIR's layout, in a folder of its own.
+    ///
+    /// # Errors
+    /// A file that is missing or malformed, named.
+    pub fn set(&self, folder: &str) -> Result<PublicSet> {
+        external::read(&self.root.join(folder))
     }
 
     /// The synonym groups.

@@ -45,7 +45,18 @@ pub fn find(name: &str) -> Result<Found> {
     }
 }
 
-fn read(folder: &Path) -> Result<PublicSet> {
+/// Where a file of a set lies, if it is there.
+#[must_use]
+pub fn file(set: &str, name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("CORNU_DATA").map(PathBuf::from)?;
+    Some(root.join(set).join(name)).filter(|path| path.is_file())
+}
+
+/// Reads a folder in BEIR's layout.
+///
+/// # Errors
+/// A file that is missing or malformed, named.
+pub fn read(folder: &Path) -> Result<PublicSet> {
     let mut passages = Vec::new();
     for passage in read_corpus(&folder.join("corpus.jsonl"))? {
         let passage = passage?;

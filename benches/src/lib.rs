@@ -12,6 +12,7 @@
 //! | [`second_look`] | rerankers side by side: orders and latencies |
 //! | [`frontier`] | quality over latency as a plot |
 //! | [`timing`] | interleaved timings |
+//! | [`load`] | many clients at once, closed and open loop |
 //! | [`tree`] | the hash of the tree that was measured |
 
 pub mod cached;
@@ -21,6 +22,7 @@ pub mod external;
 pub mod fitted;
 pub mod frontier;
 pub mod live;
+pub mod load;
 pub mod models;
 pub mod paired;
 pub mod planted;

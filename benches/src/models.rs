@@ -96,10 +96,23 @@ impl Models {
     /// # Errors
     /// When it is not there, or broken.
     pub fn shared(&self, name: &str, prefixes: Prefixes) -> Result<Shared> {
+        self.shared_or_reason(name, prefixes)?
+            .map_err(|reason| anyhow::anyhow!("{name}: {reason}"))
+    }
+
+    /// The same for a table that can do without: the inner error is the reason why it must.
+    ///
+    /// # Errors
+    /// When it is there and broken.
+    pub fn shared_or_reason(
+        &self,
+        name: &str,
+        prefixes: Prefixes,
+    ) -> Result<Result<Shared, String>> {
         let mut known = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (name.to_owned(), prefixes);
         if let Some(shared) = known.get(&key) {
-            return Ok(shared.clone());
+            return Ok(Ok(shared.clone()));
         }
         let opened = match self.folder(name) {
             Ok(folder) => open(&folder, prefixes).with_context(|| name.to_owned())?,
@@ -107,14 +120,14 @@ impl Models {
         };
         let opened = match opened {
             Access::Open(opened) => opened,
-            Access::Gated(reason) => anyhow::bail!("{name}: {reason}"),
+            Access::Gated(reason) => return Ok(Err(reason)),
         };
         let shared = Shared {
             provider: Arc::new(Cached::new(opened.provider)),
             counter: opened.counter,
         };
         known.insert(key, shared.clone());
-        Ok(shared)
+        Ok(Ok(shared))
     }
 
     fn folder(&self, name: &str) -> Result<PathBuf, String> {

@@ -4,18 +4,24 @@ mod chunking;
 mod embedding;
 mod eval;
 mod fusion;
+mod multihop;
+mod pool;
 mod rerank;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
 pub use eval::Eval;
 pub use fusion::Fusion;
+pub use multihop::Multihop;
+pub use pool::Pool;
 pub use rerank::Rerank;
 
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 5] = [&Chunking, &Embedding, &Fusion, &Eval, &Rerank];
+pub const TABLES: [&dyn Table; 7] = [
+    &Chunking, &Embedding, &Fusion, &Eval, &Rerank, &Pool, &Multihop,
+];
 
 use cornu_eval::evidence::License;
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

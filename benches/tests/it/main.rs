@@ -200,3 +200,48 @@ fn the_projects_own_data_loads_whole() {
             .all(|group| group.queries.len() >= 2)
     );
 }
+
+/// The chapter's lock errors: each habit meets errors, and mixes halves of transactions or loses
+/// them; eight threads that write through the store meet none.
+#[test]
+fn naive_habits_meet_locks_and_the_store_does_not() {
+    use cornu_core::{Acl, ContentHash, DocId, DocumentFacts, FactStore, Fingerprint};
+    use cornu_store::naive::{Habit, hammer};
+
+    let folder = tempfile::tempdir().unwrap();
+    for (at, habit) in Habit::ALL.into_iter().enumerate() {
+        let outcome = hammer(&folder.path().join(format!("{at}.db")), habit, 8, 60).unwrap();
+        assert!(outcome.error_rate() > 0.0, "{habit:?}: {outcome:?}");
+        assert_eq!(
+            outcome.committed + outcome.locked + outcome.confused,
+            480,
+            "{habit:?}"
+        );
+        let expected = match habit {
+            Habit::OneConnection => outcome.confused,
+            Habit::NoBusyTimeout | Habit::LateWrite => outcome.locked,
+        };
+        assert!(expected > 0, "{habit:?}: {outcome:?}");
+    }
+    let path = folder.path().join("index.db");
+    let model = Fingerprint::new("none");
+    let store = cornu_store::SqliteVecStore::open(&path, &model, 2, &Default::default()).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let store = &store;
+            scope.spawn(move || {
+                for at in 0..20 {
+                    let facts = DocumentFacts {
+                        doc: DocId::new(&format!("{thread}-{at}.md")).unwrap(),
+                        content: ContentHash::of(b""),
+                        acl: Acl::public(),
+                        chunks: vec![],
+                        vectors: ndarray::Array2::zeros((0, 2)),
+                    };
+                    store.upsert(&facts).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(store.stats().unwrap().documents, 160);
+}

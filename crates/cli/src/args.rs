@@ -7,6 +7,8 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use cornu::Preset;
 
+use crate::chat::ChatArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, found, answered
@@ -118,9 +120,51 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) extract: Extract,
     #[command(flatten)]
+    pub(crate) chunker: ChunkerArgs,
+    #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
     pub(crate) format: Format,
+}
+
+/// How documents are cut. An index keeps it, so no other command has these flags.
+#[derive(Debug, Args)]
+pub(crate) struct ChunkerArgs {
+    /// How tables are indexed [default: as the index was built; rows for a new one]
+    ///
+    /// `rows`: each row by itself, with the names of its columns; `ask` then answers questions about
+    /// numbers from the cells. `text`: as all other text.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) tables: Option<TablesArg>,
+    /// What each chunk is indexed behind, besides its headings; it is matched, and never shown
+    /// [default: as the index was built; off for a new one]
+    ///
+    /// `title`: the document's title (of the front matter, the headings, or the file's name).
+    /// `summary`: that, and the document's one or two most central sentences.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) context: Option<ContextArg>,
+}
+
+/// How tables are indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TablesArg {
+    /// Row by row
+    #[default]
+    Rows,
+    /// As text
+    Text,
+}
+
+/// What stands in front of a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContextArg {
+    /// Nothing
+    #[default]
+    Off,
+    /// The document's title
+    Title,
+    /// Title and summary
+    Summary,
 }
 
 /// Find the chunks that fit a query
@@ -150,6 +194,14 @@ pub(crate) struct SearchArgs {
 ///
 /// An answer holds no word that is not in a source. It is a refusal (exit code 3) when nothing is
 /// similar enough, or what is similar does not name what the question names.
+///
+/// A question about numbers of which a table holds the row and the column (the value, the largest,
+/// the smallest, sum, mean, count, difference, above or below a bound) is also answered from the
+/// table's cells, each cited by line, row and column; no threshold applies to these.
+///
+/// With --chat-endpoint a model writes the answer from what was found, and every sentence of it is
+/// checked against the sources that it cites; what they do not hold is left out. What would be
+/// refused is refused before the model is asked.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The question
@@ -173,6 +225,8 @@ pub(crate) struct AskArgs {
     pub(crate) route: AskRoute,
     #[command(flatten)]
     pub(crate) rerank: RerankArgs,
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]

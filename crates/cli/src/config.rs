@@ -33,8 +33,8 @@ const PATHS: [&str; 8] = [
 ];
 
 /// What only a file that was named may say: a folder that somebody else has written shall not decide
-/// what leaves the machine.
-const NAMED_ONLY: [&str; 1] = ["send"];
+/// what leaves the machine, or which variable's value is sent along.
+const NAMED_ONLY: [&str; 4] = ["send", "chat-endpoint", "chat-send", "chat-key-env"];
 
 /// Flags that make no sense as a setting.
 const NOT_KEYS: [&str; 3] = ["help", "version", "config"];

@@ -9,6 +9,7 @@ use cornu::store::{Access, Options};
 use cornu::{Disclosure, EmbeddingProvider, HashEmbeddingProvider, LiveRagIndex, RagOptions};
 
 use crate::args::{Database, EmbedderArgs, Send};
+use crate::chunker::Chunking;
 use crate::output::Terminal;
 
 const KEY: &str = "OPENAI_API_KEY";
@@ -22,13 +23,26 @@ enum Named<'a> {
 }
 
 impl EmbedderArgs {
-    /// Opens the index with the model that it has to be built with, and with options of which the
-    /// embedder sets its own part.
+    /// Opens an index that is there, with the chunker that it was built with.
     pub(crate) fn open(
         &self,
         database: &Database,
         access: Access,
         terminal: &Terminal,
+        options: RagOptions,
+    ) -> Result<LiveRagIndex> {
+        let chunking = Chunking::of(&database.path).unwrap_or_default();
+        self.open_cutting(database, access, terminal, chunking, options)
+    }
+
+    /// Opens the index with the model that it has to be built with, and with options of which the
+    /// embedder and the chunker set their own parts.
+    pub(crate) fn open_cutting(
+        &self,
+        database: &Database,
+        access: Access,
+        terminal: &Terminal,
+        chunking: Chunking,
         options: RagOptions,
     ) -> Result<LiveRagIndex> {
         let named = self.named()?;
@@ -46,6 +60,7 @@ impl EmbedderArgs {
             (true, Some(Send::Everything)) => Some(Disclosure::Everything),
         };
         let options = RagOptions {
+            chunker: chunking.chunker(),
             disclosure,
             store: Options {
                 access,

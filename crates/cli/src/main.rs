@@ -1,6 +1,8 @@
 //! `cornu`: index files, ask as somebody, get cited evidence or a refusal.
 //!
 //! - [`args`]: the command line, and with it the help, the completions and the man pages
+//! - [`chat`]: the model that writes answers, where one is named
+//! - [`chunker`]: how `index` cuts documents, and how an index says so
 //! - [`commands`]: one function a command
 //! - [`config`]: values for flags from a file and from the environment
 //! - [`files`]: which files become documents, and under which names
@@ -12,6 +14,8 @@
 //! - [`watch`]: which files have changed
 
 mod args;
+mod chat;
+mod chunker;
 mod commands;
 mod config;
 mod embedder;

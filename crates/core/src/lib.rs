@@ -11,6 +11,7 @@
 //! | [`ranking`] | [`Ranking`]: the one type that every search route produces |
 //! | [`trace`] | [`Trace`]: what each step of a query did |
 //! | [`provider`] | the traits for models: [`EmbeddingProvider`], [`PairScorer`] and their kin |
+//! | [`chat`] | [`ChatProvider`]: a model that writes |
 //! | [`fingerprint`] | [`Fingerprint`]: which model, with which settings, made a number |
 //! | [`store`] | [`FactStore`]: facts in, facts and nearest neighbours under a view out |
 //!
@@ -50,6 +51,7 @@
 //!   property-test your own embedder or store.
 
 pub mod acl;
+pub mod chat;
 pub mod chunk;
 pub mod document;
 pub mod fingerprint;
@@ -64,6 +66,7 @@ pub mod trace;
 pub mod view;
 
 pub use acl::{Acl, AclError, Grant, Principal};
+pub use chat::{ChatCompletion, ChatEnd, ChatPrompt, ChatProvider};
 pub use chunk::{Chunk, ChunkKind, ChunkRole};
 pub use document::{Document, DocumentError};
 pub use fingerprint::Fingerprint;

@@ -27,6 +27,12 @@ pub enum PoolError<E> {
         /// Calls for the role that still waited at the end.
         waiting: usize,
     },
+    /// The pool was closed.
+    #[error("{pool} is closing and lends nothing any more; open it anew to go on")]
+    Closed {
+        /// The pool's name.
+        pool: String,
+    },
     /// The manager could not open a connection; the place in the pool stays.
     #[error(transparent)]
     Open(E),

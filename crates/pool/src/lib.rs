@@ -1,10 +1,13 @@
-//! A blocking pool of connections: a fixed number of readers and exactly one writer.
+//! A blocking pool of connections: a fixed number of readers and exactly one writer. And a cache of
+//! what was found through them.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`pool`] | [`ThreadSafeVecPool`], its [`Guard`]s and the [`Manager`] that opens connections |
 //! | [`metrics`] | [`Metrics`]: who holds, who waits |
+//! | [`waits`] | [`Waits`]: how long callers have waited |
 //! | [`error`] | [`PoolError`]: a deadline that passed, a connection that could not be opened |
+//! | [`cache`] | [`SemanticVectorCache`]: results by view, state, model and question |
 //!
 //! # Example
 //!
@@ -31,14 +34,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod cache;
 pub mod error;
 mod lane;
 pub mod metrics;
 pub mod pool;
+mod sync;
+pub mod waits;
 
+pub use cache::{
+    CacheKey, CacheMetrics, CacheOptions, Clock, MonotonicClock, Scope, SemanticVectorCache,
+    SimilarOptions, SimilarityGuard, Weigh, normalised,
+};
 pub use error::{PoolError, SizeError};
 pub use metrics::{LaneMetrics, Metrics};
 pub use pool::{Guard, Manager, Role, Size, ThreadSafeVecPool};
+pub use waits::Waits;
 
 /// The crate's README, so that its example is compiled and run.
 #[cfg(doctest)]

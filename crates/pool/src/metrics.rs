@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::waits::Waits;
+
 /// One moment of a pool.
 ///
 /// See [`ThreadSafeVecPool::metrics`](crate::ThreadSafeVecPool::metrics).
@@ -31,8 +33,12 @@ pub struct LaneMetrics {
     pub opened: u64,
     /// Connections thrown away since the start: broken, or held by a thread that panicked.
     pub discarded: u64,
+    /// Connections opened in the place of one that was thrown away.
+    pub replaced: u64,
     /// Calls whose time was over.
     pub timeouts: u64,
     /// The longest that a call has waited.
     pub longest_wait: Duration,
+    /// How long calls have waited, those whose time was over included.
+    pub waits: Waits,
 }

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use crate::error::{PoolError, SizeError};
-use crate::lane::Lane;
+use crate::lane::{Lane, Missed};
 use crate::metrics::Metrics;
 
 /// What a connection is for.
@@ -78,7 +78,7 @@ impl Size {
     }
 }
 
-/// A fixed number of readers and one writer, for threads that may block.
+/// A number of readers and one writer, for threads that may block.
 ///
 /// - Connections are opened when they are first needed and kept: nothing is closed for being idle.
 /// - Who waits is served in order of arrival, by deadline or not at all.
@@ -126,6 +126,23 @@ impl<M: Manager> ThreadSafeVecPool<M> {
         self.take(Role::Writer, timeout)
     }
 
+    /// Has another number of readers from now on. Who waits is served at once where there are more;
+    /// where there are fewer, free connections are closed now and others when they come back.
+    pub fn resize(&self, size: Size) {
+        drop(self.readers.resize(size.get()));
+    }
+
+    /// Lends nothing any more ([`PoolError::Closed`], for those who wait, too), closes what is free,
+    /// and waits for at most `patience` until what is out has come back. Gives how many connections
+    /// had not; they are closed when they do.
+    pub fn close(&self, patience: Duration) -> usize {
+        let start = Instant::now();
+        drop((self.readers.close(), self.writer.close()));
+        let year = Duration::from_secs(365 * 24 * 3600);
+        let deadline = start + patience.min(year);
+        self.readers.wait_for_all(deadline) + self.writer.wait_for_all(deadline)
+    }
+
     /// Who holds and who waits, at this moment.
     ///
     /// ```
@@ -159,14 +176,17 @@ impl<M: Manager> ThreadSafeVecPool<M> {
 
     fn take(&self, role: Role, timeout: Duration) -> Result<Guard<'_, M>, PoolError<M::Error>> {
         let start = Instant::now();
-        let place = self.lane(role).take(timeout).map_err(|lane| {
-            let waited = start.elapsed();
-            PoolError::Timeout {
-                pool: self.name.clone(),
-                role,
-                waited,
-                in_use: lane.in_use,
-                waiting: lane.waiting,
+        let place = self.lane(role).take(timeout).map_err(|missed| {
+            let pool = self.name.clone();
+            match missed {
+                Missed::Closed => PoolError::Closed { pool },
+                Missed::Late { in_use, waiting } => PoolError::Timeout {
+                    pool,
+                    role,
+                    waited: start.elapsed(),
+                    in_use,
+                    waiting,
+                },
             }
         })?;
         // From here on the guard owns the place and gives it back, whatever opening does.
@@ -255,7 +275,7 @@ struct Return<'p, M: Manager> {
 
 impl<M: Manager> Drop for Return<'_, M> {
     fn drop(&mut self) {
-        self.lane.put(self.connection.take(), self.kept);
+        drop(self.lane.put(self.connection.take(), self.kept));
     }
 }
 

@@ -1,10 +1,11 @@
 //! Questions to cited answers, or refusals.
 
-use cornu_core::{Grant, Principal, Trace};
+use cornu_core::{Chunk, Grant, Principal, Trace};
 use cornu_remote::Disclosure;
 use cornu_store::Snapshot;
 
 use crate::anchors::{Anchor, anchors, named, words_of};
+use crate::chat::{ChatReport, Reply, Written};
 use crate::error::RagError;
 use crate::evidence::{Statement, choose, cosine};
 use crate::explain;
@@ -26,6 +27,9 @@ pub struct Response {
     /// Whether what the asker sees differs from what the threshold was fitted on, so that its error
     /// rates are not those that `calibrate` expected; `None` for a threshold by hand.
     pub corpus_moved: Option<bool>,
+    /// What became of a chat model's reply; `None` where no model was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<ChatReport>,
     /// What each step did.
     pub trace: Trace,
 }
@@ -42,6 +46,8 @@ pub struct Response {
 pub enum Outcome {
     /// Sentences of the evidence.
     Answered(Answer),
+    /// Sentences that a model wrote, and that the evidence holds.
+    Written(Written),
     /// Not enough evidence.
     Refused(Refusal),
 }
@@ -99,6 +105,13 @@ pub enum Reason {
         /// What it does not name, as the question has it.
         missing: Vec<String>,
     },
+    /// A chat model wrote nothing that its sources hold.
+    NothingHeld {
+        /// How many sentences it wrote.
+        dropped: usize,
+    },
+    /// The chat model says that the sources do not answer.
+    ModelDeclined,
 }
 
 impl LiveRagIndex {
@@ -112,19 +125,23 @@ impl LiveRagIndex {
     /// the question names, there is no answer. Otherwise the sentences
     /// that fit best are the answer (see [`Statement::score`]).
     ///
-    /// Costs a hybrid search and the embedding of at most 32 sentences.
+    /// Costs a hybrid search and the embedding of at most 32 sentences. With a
+    /// [chat model](crate::RagOptions::chat), a call of it in place of that embedding, and the
+    /// answer is [`Outcome::Written`] or, where the model gives no text, as the options say.
     ///
     /// # Errors
     /// [`RagError::ForeignThreshold`] for a threshold of another model,
-    /// [`RagError::AskerNotPublic`] where only public texts may be sent to the provider, and as the
-    /// searches. A refusal is no error.
+    /// [`RagError::AskerNotPublic`] and [`RagError::ChatAskerNotPublic`] where only public texts may
+    /// be sent to a provider, [`RagError::Chat`], and as the searches. A refusal is no error.
     pub fn answer(
         &self,
         principal: &Principal,
         question: &str,
         threshold: &Threshold,
     ) -> Result<Response, RagError> {
-        self.answer_by(Way::Hybrid, principal, question, threshold)
+        Ok(self
+            .answer_by(AnswerRoute::Hybrid, principal, question, threshold)?
+            .0)
     }
 
     /// As [`answer`](Self::answer), with the best chunks of a [walk](Self::search_hop) as the
@@ -143,20 +160,46 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<Response, RagError> {
-        self.answer_by(Way::Hop, principal, question, threshold)
+        Ok(self
+            .answer_by(AnswerRoute::Hop, principal, question, threshold)?
+            .0)
     }
 
     fn answer_by(
         &self,
-        way: Way,
+        route: AnswerRoute,
         principal: &Principal,
         question: &str,
         threshold: &Threshold,
-    ) -> Result<Response, RagError> {
+    ) -> Result<(Response, Routes), RagError> {
+        self.check_may_answer(principal, threshold)?;
+        let snapshot = self.snapshot(principal)?;
+        self.answer_on(route, &snapshot, question, threshold)
+    }
+
+    /// What has to hold before a question is answered.
+    pub(crate) fn check_may_answer(
+        &self,
+        principal: &Principal,
+        threshold: &Threshold,
+    ) -> Result<(), RagError> {
         threshold.check_provider(self.provider.fingerprint())?;
         self.check_disclosure(principal)?;
-        let snapshot = self.snapshot(principal)?;
-        let judged = self.judge_by(way, &snapshot, question)?;
+        match &self.options.chat {
+            Some(chat) => chat.check_disclosure(principal),
+            None => Ok(()),
+        }
+    }
+
+    /// The answer, and the search that it rests on.
+    pub(crate) fn answer_on(
+        &self,
+        route: AnswerRoute,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        threshold: &Threshold,
+    ) -> Result<(Response, Routes), RagError> {
+        let judged = self.judge_by(route, snapshot, question)?;
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
@@ -172,13 +215,16 @@ impl LiveRagIndex {
             step.note("corpus_moved", moved);
         }
         judged.note(&mut trace, threshold.value());
-        let outcome = self.decide(&judged, question, threshold.value())?;
+        let decided = self.decide(snapshot, &judged, question, threshold.value(), &mut trace);
+        let (outcome, chat) = decided?;
         outcome.note(&mut trace);
-        Ok(Response {
+        let response = Response {
             outcome,
             corpus_moved,
+            chat,
             trace,
-        })
+        };
+        Ok((response, judged.routes))
     }
 
     /// An answer embeds sentences of what the asker sees, so who asks a provider that may be sent
@@ -201,12 +247,12 @@ impl LiveRagIndex {
         snapshot: &Snapshot<'_>,
         question: &str,
     ) -> Result<Judged, RagError> {
-        self.judge_by(Way::Hybrid, snapshot, question)
+        self.judge_by(AnswerRoute::Hybrid, snapshot, question)
     }
 
     fn judge_by(
         &self,
-        way: Way,
+        route: AnswerRoute,
         snapshot: &Snapshot<'_>,
         question: &str,
     ) -> Result<Judged, RagError> {
@@ -215,9 +261,9 @@ impl LiveRagIndex {
             true => anchors(&self.options.tokenizer, question),
             false => Vec::new(),
         };
-        let walked = match way {
-            Way::Hybrid => None,
-            Way::Hop => {
+        let walked = match route {
+            AnswerRoute::Hybrid => None,
+            AnswerRoute::Hop => {
                 Some(self.walk(snapshot, question, &routes.dense, self.options.evidence)?)
             }
         };
@@ -256,30 +302,25 @@ impl LiveRagIndex {
         })
     }
 
-    fn decide(&self, judged: &Judged, question: &str, threshold: f64) -> Result<Outcome, RagError> {
-        let refused = |reason| Ok(Outcome::Refused(Refusal { reason }));
-        let Some(best) = judged.best() else {
-            return refused(Reason::NothingVisible);
+    fn decide(
+        &self,
+        snapshot: &Snapshot<'_>,
+        judged: &Judged,
+        question: &str,
+        threshold: f64,
+        trace: &mut Trace,
+    ) -> Result<(Outcome, Option<ChatReport>), RagError> {
+        let chunks = match judged.passages(threshold) {
+            Ok(chunks) => chunks,
+            Err(reason) => return Ok((Outcome::Refused(Refusal { reason }), None)),
         };
-        if best < threshold {
-            return refused(Reason::BelowThreshold { best, threshold });
+        let mut report = None;
+        if let Some(chat) = &self.options.chat {
+            match self.ask_chat(chat, snapshot, &chunks, question, trace)? {
+                Reply::Given(outcome, report) => return Ok((outcome, Some(report))),
+                Reply::Missing(why) => report = Some(why),
+            }
         }
-        let missing: Vec<String> = judged
-            .anchors
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| judged.best_naming(*at) < threshold)
-            .map(|(_, anchor)| anchor.text().to_owned())
-            .collect();
-        if !missing.is_empty() {
-            return refused(Reason::AnotherEntity { missing });
-        }
-        let chunks: Vec<_> = judged
-            .evidence
-            .iter()
-            .filter(|evidence| evidence.similarity >= threshold && evidence.names_something())
-            .map(|evidence| &evidence.hit.chunk)
-            .collect();
         let statements = choose(
             &chunks,
             question,
@@ -288,14 +329,17 @@ impl LiveRagIndex {
             &self.options.tokenizer,
             self.options.sentences,
         )?;
-        if statements.is_empty() {
+        let outcome = if statements.is_empty() {
             // Chunks of white space alone, which no chunker of ours makes.
-            return refused(Reason::BelowThreshold {
+            let reason = Reason::BelowThreshold {
                 best: -1.0,
                 threshold,
-            });
-        }
-        Ok(Outcome::Answered(Answer { statements }))
+            };
+            Outcome::Refused(Refusal { reason })
+        } else {
+            Outcome::Answered(Answer { statements })
+        };
+        Ok((outcome, report))
     }
 }
 
@@ -317,10 +361,17 @@ struct Evidence {
     paths: Vec<String>,
 }
 
-/// Where the evidence comes from.
-#[derive(Clone, Copy)]
-enum Way {
+/// Where the evidence of an answer comes from.
+///
+/// ```
+/// assert_eq!(cornu::AskOptions::default().route, cornu::AnswerRoute::Hybrid);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerRoute {
+    /// The [hybrid search](LiveRagIndex::search_hybrid).
+    #[default]
     Hybrid,
+    /// A [walk](LiveRagIndex::search_hop) over names and facts.
     Hop,
 }
 
@@ -332,6 +383,31 @@ impl Judged {
         let named = (0..self.anchors.len()).map(|at| self.best_naming(at));
         let best = self.best().unwrap_or(f64::NEG_INFINITY);
         named.fold(best, f64::min)
+    }
+
+    /// The chunks that may answer, best first, or why there is no answer.
+    fn passages(&self, threshold: f64) -> Result<Vec<&Chunk>, Reason> {
+        let Some(best) = self.best() else {
+            return Err(Reason::NothingVisible);
+        };
+        if best < threshold {
+            return Err(Reason::BelowThreshold { best, threshold });
+        }
+        let missing: Vec<String> = self
+            .anchors
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| self.best_naming(*at) < threshold)
+            .map(|(_, anchor)| anchor.text().to_owned())
+            .collect();
+        if !missing.is_empty() {
+            return Err(Reason::AnotherEntity { missing });
+        }
+        let kept = self
+            .evidence
+            .iter()
+            .filter(|evidence| evidence.similarity >= threshold && evidence.names_something());
+        Ok(kept.map(|evidence| &evidence.hit.chunk).collect())
     }
 
     fn best(&self) -> Option<f64> {
@@ -382,12 +458,21 @@ impl Evidence {
 }
 
 impl Outcome {
-    /// The answer, if there is one.
+    /// The answer in sentences of the evidence, if it is one.
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
         match self {
             Self::Answered(answer) => Some(answer),
-            Self::Refused(_) => None,
+            Self::Written(_) | Self::Refused(_) => None,
+        }
+    }
+
+    /// The answer that a model wrote, if it is one.
+    #[must_use]
+    pub fn written(&self) -> Option<&Written> {
+        match self {
+            Self::Written(written) => Some(written),
+            Self::Answered(_) | Self::Refused(_) => None,
         }
     }
 
@@ -395,7 +480,7 @@ impl Outcome {
     #[must_use]
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
-            Self::Answered(_) => None,
+            Self::Answered(_) | Self::Written(_) => None,
             Self::Refused(refusal) => Some(refusal),
         }
     }
@@ -416,6 +501,7 @@ impl Outcome {
                     .step("answer")
                     .note("statements", answer.statements.len());
             }
+            Self::Written(written) => written.note(trace),
             Self::Refused(refusal) => {
                 let step = trace.step("refuse");
                 step.note("reason", refusal.reason.name());
@@ -443,6 +529,8 @@ impl Reason {
             Self::NothingVisible => "nothing visible",
             Self::BelowThreshold { .. } => "below threshold",
             Self::AnotherEntity { .. } => "another entity",
+            Self::NothingHeld { .. } => "nothing held",
+            Self::ModelDeclined => "model declined",
         }
     }
 }
@@ -451,6 +539,7 @@ impl std::fmt::Display for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Answered(answer) => answer.fmt(f),
+            Self::Written(written) => written.fmt(f),
             Self::Refused(refusal) => refusal.fmt(f),
         }
     }
@@ -480,6 +569,12 @@ impl std::fmt::Display for Refusal {
                 "No answer: what was found does not mention {}.",
                 missing.join(", ")
             ),
+            Reason::NothingHeld { .. } => f.write_str(
+                "No answer: the model wrote nothing that the sources it was given hold.",
+            ),
+            Reason::ModelDeclined => {
+                f.write_str("No answer: the model finds none in what was found.")
+            }
         }
     }
 }

@@ -89,7 +89,9 @@ pub fn check_claims(tokenizer: &Tokenizer, text: &str, sources: &[Source<'_>]) -
         let mut draft = Draft::default();
         let mut own = Vec::new();
         let mut from = span.start();
-        let within = |marker: &&Marker| span.contains(marker.span);
+        // What a link shows is words of the sentence like any others.
+        let within =
+            |marker: &&Marker| span.contains(marker.span) && marker.verdict != Verdict::Link;
         for marker in markers.iter().filter(within) {
             draft.push(text, from..marker.span.start());
             from = marker.span.end();

@@ -95,6 +95,24 @@ pub enum RagError {
          provider, or set `disclosure` to `Disclosure::Everything`"
     )]
     AskerNotPublic,
+    /// An asker who may see more than what is public, and a chat model on another machine to which
+    /// only that may be sent.
+    #[error(
+        "a written answer sends texts that the asker sees to a chat model on another machine, \
+         which may be sent public ones only; nothing was sent. Ask as a principal that holds \
+         `public` alone, use a model on this machine, or set `Chat::disclosure` to \
+         `Disclosure::Everything`"
+    )]
+    ChatAskerNotPublic,
+    /// The chat model gave no text.
+    #[error(
+        "the chat model gave no answer: {source}; ask again, or set `Chat::on_failure` to \
+         `OnFailure::Extract` for sentences of the evidence in its place"
+    )]
+    Chat {
+        /// What it met.
+        source: ProviderError,
+    },
     /// A threshold is no cosine.
     #[error(
         "{value} is no threshold; it is compared with a cosine similarity, so give a number from \

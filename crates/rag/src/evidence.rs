@@ -185,6 +185,11 @@ pub(crate) fn cosine(a: &ArrayView1<'_, f32>, b: &ArrayView1<'_, f32>) -> f64 {
     products.sum::<f64>().clamp(-1.0, 1.0)
 }
 
+/// A chunk as a whole; `None` where a reader sees no word of it.
+pub(crate) fn whole(chunk: &Chunk) -> Option<Citation> {
+    cite(chunk, &LineIndex::new(&chunk.text), 0..chunk.text.len())
+}
+
 fn cite(chunk: &Chunk, lines: &LineIndex, range: Range<usize>) -> Option<Citation> {
     let quote = chunk.text.get(range.clone())?.to_owned();
     let words = match shown(chunk, &quote) {

@@ -8,6 +8,7 @@ use cornu_core::{DocId, EmbeddingProvider, FactStore, Fingerprint, Principal, Ra
 use cornu_store::{Snapshot, SqliteVecStore};
 
 use crate::error::RagError;
+use crate::kept::Keeper;
 use crate::multihop::Graphs;
 use crate::options::RagOptions;
 use crate::postings::Postings;
@@ -25,6 +26,7 @@ pub struct LiveRagIndex {
     pub(crate) options: RagOptions,
     pub(crate) postings: Postings,
     pub(crate) graphs: Graphs,
+    pub(crate) kept: Option<Keeper>,
 }
 
 impl LiveRagIndex {
@@ -46,8 +48,13 @@ impl LiveRagIndex {
             .with("index.chunker", options.chunker.fingerprint())
             .with("index.tokenizer", options.tokenizer.fingerprint());
         let store = SqliteVecStore::open(path, &fingerprint, provider.dimension(), &options.store)?;
+        let kept = options
+            .cache
+            .as_ref()
+            .map(|cache| Keeper::new(cache, fingerprint, &options));
         let postings = Postings::new(&store)?;
         let index = Self {
+            kept,
             store,
             provider,
             options,

@@ -9,10 +9,13 @@
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
 //! | [`FromTable`] | numbers computed from a table's cells, by `ask_tables` |
+//! | [`Asked`], [`AskOptions`] | answer, tables and runs of one state of the index, by `ask` |
 //! | [`ContextualChunker`], [`ChatSummariser`] | headers of title and summary in front of what is indexed |
 //! | [`Threshold`], [`Calibration`] | where an answer becomes a refusal, fitted and with its origin |
+//! | [`SameQuestion`] | which questions in other words may share a kept result |
 //! | [`anchors`] | the names, numbers and identifiers that an answer has to be about |
 //! | [`upkeep`] | for the owner: bring the artifacts up to date, rebuild, check |
+//! | [`chat`] | answers that a model writes, each sentence checked; off by default |
 //! | [`markers`], [`claims`] | checking the citations and the claims of a text that a model wrote |
 //!
 //! The nouns of `cornu-core` are re-exported, and the crates below as modules.
@@ -55,7 +58,9 @@
 
 pub mod anchors;
 mod answer;
+mod asking;
 mod calibrate;
+pub mod chat;
 pub mod claims;
 mod complete;
 mod contextual;
@@ -66,11 +71,14 @@ mod extractions;
 mod index;
 mod ingest;
 mod interval;
+mod kept;
 pub mod markers;
 mod multihop;
+mod opposites;
 mod options;
 mod postings;
 mod prune;
+mod same_question;
 mod search;
 mod second;
 mod segments;
@@ -79,7 +87,8 @@ mod tables;
 mod threshold;
 pub mod upkeep;
 
-pub use answer::{Answer, Outcome, Reason, Refusal, Response};
+pub use answer::{Answer, AnswerRoute, Outcome, Reason, Refusal, Response};
+pub use asking::{AskOptions, Asked};
 pub use calibrate::{Calibration, Labelled, Target};
 pub use contextual::ContextualChunker;
 pub use error::RagError;
@@ -88,6 +97,7 @@ pub use index::LiveRagIndex;
 pub use ingest::{IngestReport, Ingested, Progress};
 pub use interval::Rate;
 pub use options::{Fusion, RagOptions};
+pub use same_question::SameQuestion;
 pub use search::{Found, Hit, Place};
 pub use second::Second;
 pub use segments::FoundSegments;
@@ -96,8 +106,8 @@ pub use tables::FromTable;
 pub use threshold::{Metric, Origin, Threshold};
 
 pub use cornu_core::{
-    Acl, ByteSpan, Change, Chunk, ChunkId, DocId, Document, EmbeddingProvider, Fingerprint, Grant,
-    LineSpan, Principal, Trace, View,
+    Acl, ByteSpan, Change, ChatProvider, Chunk, ChunkId, DocId, Document, EmbeddingProvider,
+    Fingerprint, Grant, LineSpan, Principal, Trace, View,
 };
 pub use cornu_embed::HashEmbeddingProvider;
 pub use cornu_remote::Disclosure;
@@ -110,6 +120,7 @@ pub use cornu_eval as eval;
 pub use cornu_extract as extract;
 pub use cornu_fuse as fuse;
 pub use cornu_hop as hop;
+pub use cornu_pool as pool;
 pub use cornu_remote as remote;
 pub use cornu_rerank as rerank;
 pub use cornu_segment as segment;
@@ -118,7 +129,7 @@ pub use cornu_store as store;
 pub use cornu_text as text;
 
 /// As JSON. The types of this crate have text for keys and finite numbers, so it cannot fail.
-fn json<T: serde::Serialize>(value: &T) -> String {
+fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 

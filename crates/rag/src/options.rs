@@ -7,11 +7,13 @@ use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_core::Extractor;
 use cornu_fuse::{Normalisation, RrfOptions};
 use cornu_hop::RecallOptions;
+use cornu_pool::CacheOptions;
 use cornu_remote::Disclosure;
 use cornu_rerank::{Reranker, TokenSpace};
 use cornu_sparse::Bm25;
 use cornu_text::{StopWords, Tokenizer, WordCounter};
 
+use crate::chat::Chat;
 use crate::error::RagError;
 
 /// Everything about an index that has a default.
@@ -72,6 +74,14 @@ pub struct RagOptions {
     /// machine. **Set it where one of them is not** (see `Client::leaves_machine` of
     /// `cornu-remote`); a provider sees texts, not grants, so the index cannot know by itself.
     pub disclosure: Option<Disclosure>,
+    /// Whether the two routes' results are kept for those who ask the same again. Default `None`.
+    /// With [`CacheOptions::similar`] at its default of `None` no byte of any result changes; with a
+    /// [`SameQuestion`](crate::SameQuestion) there a question may get the dense candidates of a
+    /// similar one, with its own cosines, and what is found depends on what was asked before.
+    pub cache: Option<CacheOptions>,
+    /// A model that writes answers; see [`chat`](crate::chat). Default `None`: an answer is made of
+    /// sentences of the evidence.
+    pub chat: Option<Chat>,
 }
 
 /// How the dense and the sparse list become one.
@@ -131,6 +141,8 @@ impl Default for RagOptions {
             recall: RecallOptions::default(),
             store: cornu_store::Options::default(),
             disclosure: None,
+            cache: None,
+            chat: None,
         }
     }
 }
@@ -149,7 +161,7 @@ impl RagOptions {
                 });
             }
         }
-        Ok(())
+        self.chat.as_ref().map_or(Ok(()), Chat::check)
     }
 }
 
@@ -177,6 +189,8 @@ impl fmt::Debug for RagOptions {
             .field("recall", &self.recall)
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
+            .field("cache", &self.cache)
+            .field("chat", &self.chat)
             .finish()
     }
 }

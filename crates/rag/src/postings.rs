@@ -261,6 +261,12 @@ pub(crate) fn chunk_of(row: &TermRow) -> ChunkId {
     ChunkId::from_bytes(bytes)
 }
 
+/// The version of a document that the row stands for.
+pub(crate) fn ordinal_of(row: &TermRow) -> u32 {
+    let [.., ordinal] = row;
+    *ordinal
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

@@ -1,8 +1,5 @@
 //! The three searches.
 
-use std::panic::resume_unwind;
-use std::thread;
-
 use cornu_core::{Chunk, ChunkId, Principal, Ranking, Trace};
 use cornu_fuse::{Fused, Share, Weighted, convex_fuse, dense_sparse, rrf_fuse};
 use cornu_sparse::Query;
@@ -15,9 +12,13 @@ use crate::index::LiveRagIndex;
 use crate::options::Fusion;
 use crate::postings::{TermRow, chunk_of};
 use crate::second::{self, Second, SecondLook};
+use crate::tables;
 
 /// How many chunks join the evidence for one name of a question.
 const NAMED: usize = 2;
+
+/// How many results of a search lead to tables.
+pub(crate) const LEADS: usize = 20;
 
 /// What a search found, best first, and how.
 ///
@@ -154,7 +155,8 @@ impl LiveRagIndex {
     }
 
     /// Why a hybrid search finds what it finds: each chunk's rank and score in each route, its
-    /// shares of the fused score, and the words that BM25 counted for it.
+    /// shares of the fused score, and the words that BM25 counted for it; and what
+    /// [tables](Self::ask_tables) say.
     ///
     /// # Errors
     /// As [`search_hybrid`](Self::search_hybrid).
@@ -193,6 +195,8 @@ impl LiveRagIndex {
                 second::matches(step, &**reranker, question, hit)?;
             }
         }
+        let tables = self.tables_on(&snapshot, question, &routes)?;
+        tables::note(&mut trace, &tables);
         Ok(trace)
     }
 
@@ -211,20 +215,19 @@ impl LiveRagIndex {
         let depth = self.options.depth.max(pool);
         // A thread of its own rather than one of rayon's: the dense route may wait for rayon while
         // it holds the connection that the sparse route reads from.
-        let (dense, sparse) = thread::scope(|scope| {
-            let sparse = scope.spawn(|| self.sparse(snapshot, question, depth));
-            let dense = self.dense(snapshot, question, depth);
-            let sparse = sparse.join().unwrap_or_else(|panic| resume_unwind(panic));
-            (dense, sparse)
-        });
+        let (dense, sparse) = self.side_by_side(snapshot, question, depth);
         let (query, dense) = dense?;
         let (rows, sparse) = sparse?;
-        let fused = self.fuse(&dense, &sparse)?.top(pool);
+        let fused = self.fuse(&dense, &sparse)?;
+        let first = fused.ranking().iter().take(LEADS);
+        let first = first.map(|hit| hit.id).collect();
+        let fused = fused.top(pool);
         let second = self.second_look(snapshot, question, &fused)?;
         Ok(Routes {
             k,
             pool,
             depth,
+            first,
             second,
             query,
             dense,
@@ -249,7 +252,7 @@ impl LiveRagIndex {
         })
     }
 
-    pub(crate) fn dense(
+    pub(crate) fn dense_anew(
         &self,
         snapshot: &Snapshot<'_>,
         question: &str,
@@ -263,7 +266,7 @@ impl LiveRagIndex {
         Ok((query, ranking))
     }
 
-    fn sparse(
+    pub(crate) fn sparse_anew(
         &self,
         snapshot: &Snapshot<'_>,
         question: &str,
@@ -315,6 +318,8 @@ impl Found {
 pub(crate) struct Routes {
     k: usize,
     pool: usize,
+    /// The first fused chunks, however few hits were asked for.
+    first: Vec<ChunkId>,
     second: Option<SecondLook>,
     pub(crate) depth: usize,
     /// The question's vector; without places where nothing is visible.
@@ -326,6 +331,14 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
+    /// The first [`LEADS`] chunks, or as many as there are, however few hits were asked for.
+    pub(crate) fn leads(&self) -> Vec<ChunkId> {
+        match &self.second {
+            Some(second) => second.order().take(LEADS).map(|(id, _)| id).collect(),
+            None => self.first.clone(),
+        }
+    }
+
     /// The fused chunks, best first.
     pub(crate) fn hits(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Hit>, RagError> {
         let places = |id: &ChunkId, _, _| {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cornu_core::{ChunkId, DocId, DocumentFacts, Principal, Scored, Trace};
 use cornu_segment::select::Limits;
 use cornu_segment::{DocumentChunks, Mode, Run, SegmentOptions, Segments, documents_of, extract};
+use cornu_store::Snapshot;
 
 use crate::error::RagError;
 use crate::evidence::cosine;
@@ -70,14 +71,22 @@ impl LiveRagIndex {
         options: &SegmentOptions,
     ) -> Result<FoundSegments, RagError> {
         options.check()?;
-        let snapshot = self.snapshot(principal)?;
+        self.segments_on(&self.snapshot(principal)?, questions, options)
+    }
+
+    pub(crate) fn segments_on(
+        &self,
+        snapshot: &Snapshot<'_>,
+        questions: &[&str],
+        options: &SegmentOptions,
+    ) -> Result<FoundSegments, RagError> {
         let mut trace = Trace::new();
         let mut found: Vec<(Routes, Vec<Hit>)> = Vec::new();
         for question in questions {
-            let routes = self.routes(&snapshot, question, RESULTS)?;
+            let routes = self.routes(snapshot, question, RESULTS)?;
             explain::question(&mut trace, &self.options.tokenizer, question);
             routes.note(&mut trace, self);
-            let hits = routes.hits(&snapshot)?;
+            let hits = routes.hits(snapshot)?;
             found.push((routes, hits));
         }
         let docs: Vec<Vec<&DocId>> = found

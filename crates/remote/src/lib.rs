@@ -7,6 +7,7 @@
 //! | [`client`] | [`Client`]: `post_json`, with the policy applied |
 //! | [`openai`] | `/v1/embeddings` and `/v1/chat/completions` |
 //! | [`gemini`] | `batchEmbedContents` |
+//! | [`chat`] | [`OpenAiChatProvider`]: a chat server as a model that writes |
 //! | [`disclosure`] | [`Disclosure`]: which documents may leave the machine |
 //! | [`error`] | [`RemoteError`]: what went wrong, where, and what to do |
 //!
@@ -38,6 +39,7 @@
 //! - `testing`: the module `testing`, a local server that misbehaves on request, for tests of what is
 //!   built on this crate.
 
+pub mod chat;
 pub mod client;
 pub mod disclosure;
 pub mod endpoint;
@@ -48,6 +50,7 @@ pub mod policy;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use chat::{OpenAiChatOptions, OpenAiChatProvider};
 pub use client::Client;
 pub use disclosure::Disclosure;
 pub use endpoint::Endpoint;

@@ -10,15 +10,8 @@ use rusqlite::{Connection, params};
 
 use crate::digest;
 use crate::error::StoreError;
-use crate::read::Reader;
+use crate::read::{OF_CHUNK, Reader};
 use crate::write::Batch;
-
-/// Finds the row `c` of `chunks` whose id is the first parameter, by the tables of ids: `chunks`
-/// itself has no index of them.
-pub(crate) const BY_ID: &str = "c.chunk = ?1 AND c.id =
-    (SELECT id FROM new_chunk_ids WHERE chunk = ?1
-     UNION ALL SELECT id FROM chunk_ids WHERE chunk = ?1)";
-
 /// One such table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beside {
@@ -161,7 +154,7 @@ impl Batch<'_> {
         let Beside { table, column, .. } = of;
         let sql = format!(
             "INSERT INTO {table} (id, space, {column}, seal)
-             SELECT id, ?2, ?3, ?4 FROM chunks AS c WHERE {BY_ID} AND indexed = 1
+             SELECT id, ?2, ?3, ?4 FROM chunks AS c WHERE {OF_CHUNK} AND indexed = 1
              ON CONFLICT (id) DO UPDATE SET space = ?2, {column} = ?3, seal = ?4"
         );
         let written = self.in_savepoint(|batch| {

@@ -63,8 +63,11 @@ pub mod error;
 pub mod extractions;
 mod kernel;
 mod knn;
+mod lookup;
 pub mod maintain;
 mod map;
+#[cfg(feature = "naive")]
+pub mod naive;
 pub mod options;
 pub mod owner;
 mod read;

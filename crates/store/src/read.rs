@@ -38,6 +38,11 @@ const CHUNK_COLUMNS: &str = "c.chunk, d.name, c.indexed, c.kind, c.parent,
 /// How many these are.
 const CHUNK_COLUMN_COUNT: usize = 18;
 
+/// Finds the row `c` of `chunks` whose id is the first parameter.
+pub(crate) const OF_CHUNK: &str = "c.chunk = ?1 AND c.id =
+    (SELECT id FROM new_chunk_ids WHERE chunk = ?1
+     UNION ALL SELECT id FROM chunk_ids WHERE chunk = ?1)";
+
 impl Reader<'_> {
     /// What the principal sees. O(visible documents · log). The grants that are read are those
     /// that the principal holds, so hidden documents are not even looked at.
@@ -119,9 +124,7 @@ impl Reader<'_> {
         let sql = format!(
             "SELECT {CHUNK_COLUMNS}, c.document FROM chunks AS c
              JOIN documents AS d ON d.ordinal = c.document JOIN chunk_texts AS t ON t.id = c.id
-             WHERE c.chunk = ?1 AND c.id =
-               (SELECT id FROM new_chunk_ids WHERE chunk = ?1
-                UNION ALL SELECT id FROM chunk_ids WHERE chunk = ?1)"
+             WHERE {OF_CHUNK}"
         );
         let mut found = None;
         self.each(&sql, params![id.as_bytes()], |row| {

@@ -363,6 +363,20 @@ impl<'s> Snapshot<'s> {
     }
 }
 
+/// What the other modules of this crate need.
+impl<'s> Snapshot<'s> {
+    pub(crate) fn store(&self) -> &'s SqliteVecStore {
+        self.reading.store
+    }
+
+    pub(crate) fn read<T>(
+        &self,
+        work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.reading.read(work)
+    }
+}
+
 impl std::fmt::Debug for Snapshot<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Snapshot")

@@ -5,8 +5,9 @@
 use cornu_core::{Change, ChunkId, DocumentFacts};
 use rusqlite::params;
 
-use crate::beside::{BY_ID, Beside, Rows};
+use crate::beside::{Beside, Rows};
 use crate::error::StoreError;
+use crate::read::OF_CHUNK;
 use crate::snapshot::{Reading, Snapshot};
 use crate::store::SqliteVecStore;
 use crate::write::Batch;
@@ -70,7 +71,7 @@ impl Snapshot<'_> {
             let table = TOKENS.or_empty(reader)?;
             let sql = format!(
                 "SELECT c.document, t.tokens, t.seal FROM chunks AS c
-                 JOIN {table} AS t ON t.id = c.id WHERE {BY_ID} AND t.space = ?2"
+                 JOIN {table} AS t ON t.id = c.id WHERE {OF_CHUNK} AND t.space = ?2"
             );
             for (chunk, found) in chunks.iter().zip(&mut found) {
                 let mut row = None;

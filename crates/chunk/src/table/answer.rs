@@ -39,6 +39,23 @@ pub enum TableOperation {
     Filter,
 }
 
+impl TableOperation {
+    /// A stable name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lookup => "lookup",
+            Self::Maximum => "maximum",
+            Self::Minimum => "minimum",
+            Self::Difference => "difference",
+            Self::Sum => "sum",
+            Self::Average => "average",
+            Self::Count => "count",
+            Self::Filter => "filter",
+        }
+    }
+}
+
 /// An answer out of a table's cells.
 ///
 /// See [`TableView::ask`] for an example.

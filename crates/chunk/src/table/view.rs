@@ -219,15 +219,18 @@ impl TableView {
     }
 }
 
-/// What stands before a child's sentence, without the line of the heading path.
+/// What stands before a child's sentence, behind the line of the heading path: what another hand
+/// put in front of that line is none of the table's.
 fn caption(child: &Chunk) -> String {
     let lead = child
         .index_text
         .split_once("[Row 1: ")
         .map_or("", |(lead, _)| lead);
     let path = child.heading_path.join(" > ");
-    let lines = lead.lines().filter(|line| !path.ends_with(line));
-    lines.collect::<Vec<_>>().join(" ")
+    let lines: Vec<&str> = lead.lines().collect();
+    let at = lines.iter().rposition(|line| path.ends_with(line));
+    let behind = lines.get(at.map_or(0, |at| at + 1)..);
+    behind.unwrap_or_default().join(" ")
 }
 
 /// What HTML rows are read within.

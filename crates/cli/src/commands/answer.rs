@@ -8,13 +8,14 @@ use cornu::chunk::html;
 use cornu::segment::Relevance;
 use cornu::store::Access;
 use cornu::{
-    Answer, FoundSegments, LiveRagIndex, Preset, Principal, Response, SegmentOptions, Threshold,
-    Trace,
+    Answer, AnswerRoute, AskOptions, Asked, FoundSegments, LiveRagIndex, Preset, RagOptions,
+    Response, SegmentOptions, Threshold, Trace,
 };
 use serde::Serialize;
 
-use super::{note_grants, short};
-use crate::args::{AskArgs, AskRoute, EmbedderArgs, ExplainArgs, RerankArgs};
+use super::{note_grants, short, tables};
+use crate::args::{AskArgs, AskRoute, EmbedderArgs, ExplainArgs, RerankArgs, SegmentsArg};
+use crate::chat;
 use crate::embedder::check_asker;
 use crate::output::{self, Outcome, Terminal};
 
@@ -26,7 +27,10 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
     check_route(args.route, &args.rerank)?;
-    let options = args.rerank.options(&args.embedder)?;
+    let options = RagOptions {
+        chat: args.chat.model(&principal)?,
+        ..args.rerank.options(&args.embedder)?
+    };
     let index = args
         .embedder
         .open(&args.database, Access::ReadOnly, terminal, options)?;
@@ -34,39 +38,17 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.embedder, &index, terminal)?,
     };
-    let response = answer(&index, args.route, &principal, &args.question, &threshold)?;
+    let options = ask_options(args.route, args.segments, &threshold);
+    let asked = index.ask(&principal, &args.question, &threshold, &options)?;
     note_grants(&principal, terminal);
-    note_moved(&response, terminal);
-    // No evidence, no segments.
-    let preset = args.segments.preset();
-    let segments = match preset.filter(|_| response.outcome.answer().is_some()) {
-        Some(preset) => Some(find(
-            &index,
-            &principal,
-            &args.question,
-            preset,
-            &threshold,
-        )?),
-        None => None,
-    };
-    match (args.format.json, &segments) {
-        (true, None) => output::print_json(&response)?,
-        (true, Some(segments)) => output::print_json(&WithSegments {
-            response: &response,
-            segments,
-        })?,
-        (false, _) => {
-            let mut shown = match response.outcome.answer() {
-                Some(answer) => text(answer),
-                None => response.outcome.to_string(),
-            };
-            if let Some(segments) = &segments {
-                shown.push_str(&runs(segments));
-            }
-            output::print_text(&shown)?;
-        }
+    note_moved(&asked.response, terminal);
+    chat::note(&asked.response, terminal);
+    if args.format.json {
+        output::print_json(&asked)?;
+    } else {
+        output::print_text(&shown(&asked))?;
     }
-    Ok(outcome(&response))
+    Ok(outcome(&asked))
 }
 
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
@@ -76,14 +58,18 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
     let index = args
         .embedder
         .open(&args.database, Access::ReadOnly, terminal, options)?;
-    let (mut trace, outcome) = match &args.threshold {
-        Some(given) => {
+    let given = match &args.threshold {
+        Some(given) => Some(threshold(given, &index)?),
+        None => None,
+    };
+    let (mut trace, outcome, segments) = match &given {
+        Some(threshold) => {
             check_asker(&args.embedder, &principal)?;
-            let threshold = threshold(given, &index)?;
-            let response = answer(&index, args.route, &principal, &args.question, &threshold)?;
-            note_moved(&response, terminal);
-            let outcome = outcome(&response);
-            (response.trace, outcome)
+            let options = ask_options(args.route, args.segments, threshold);
+            let asked = index.ask(&principal, &args.question, threshold, &options)?;
+            note_moved(&asked.response, terminal);
+            let outcome = outcome(&asked);
+            (asked.response.trace, outcome, asked.segments)
         }
         None => {
             let (question, k) = (args.question.as_str(), args.k.get());
@@ -91,16 +77,23 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
                 AskRoute::Hybrid => index.explain(&principal, question, k),
                 AskRoute::Hop => index.explain_hop(&principal, question, k),
             }?;
-            (trace, Outcome::Done)
+            (trace, Outcome::Done, None)
         }
     };
     if let Some(preset) = args.segments.preset() {
-        let threshold = match &args.threshold {
-            Some(given) => threshold(given, &index)?,
-            None => default_threshold(&args.embedder, &index, terminal)?,
+        let segments = match segments {
+            Some(segments) => segments,
+            // Shown of a refusal as well, and where nothing was decided.
+            None => {
+                let threshold = match given {
+                    Some(threshold) => threshold,
+                    None => default_threshold(&args.embedder, &index, terminal)?,
+                };
+                let options = segment_options(preset, &threshold);
+                index.segments(&principal, &[&args.question], &options)?
+            }
         };
-        let found = find(&index, &principal, &args.question, preset, &threshold)?;
-        trace.append(found.trace);
+        trace.append(segments.trace);
     }
     note_grants(&principal, terminal);
     if args.format.json {
@@ -109,19 +102,6 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
         output::print_text(&trace.to_string())?;
     }
     Ok(outcome)
-}
-
-fn answer(
-    index: &LiveRagIndex,
-    route: AskRoute,
-    principal: &Principal,
-    question: &str,
-    threshold: &Threshold,
-) -> Result<Response> {
-    Ok(match route {
-        AskRoute::Hybrid => index.answer(principal, question, threshold),
-        AskRoute::Hop => index.answer_hop(principal, question, threshold),
-    }?)
 }
 
 fn check_route(route: AskRoute, rerank: &RerankArgs) -> Result<()> {
@@ -137,27 +117,25 @@ struct Explained<'a> {
     trace: &'a Trace,
 }
 
-/// What `ask` gives as JSON with `--segments`.
-#[derive(Serialize)]
-struct WithSegments<'a> {
-    #[serde(flatten)]
-    response: &'a Response,
-    segments: &'a FoundSegments,
+/// Tables, and the runs that are asked for.
+fn ask_options(route: AskRoute, segments: SegmentsArg, threshold: &Threshold) -> AskOptions {
+    let preset = segments.preset();
+    AskOptions {
+        route: match route {
+            AskRoute::Hybrid => AnswerRoute::Hybrid,
+            AskRoute::Hop => AnswerRoute::Hop,
+        },
+        segments: preset.map(|preset| segment_options(preset, threshold)),
+        ..AskOptions::default()
+    }
 }
 
-/// The runs for a question; relevance by the threshold of its answers.
-fn find(
-    index: &LiveRagIndex,
-    principal: &Principal,
-    question: &str,
-    preset: Preset,
-    threshold: &Threshold,
-) -> Result<FoundSegments> {
-    let options = SegmentOptions {
+/// Relevance by the threshold of the answers.
+fn segment_options(preset: Preset, threshold: &Threshold) -> SegmentOptions {
+    SegmentOptions {
         relevance: Relevance::around(threshold.value()),
         ..SegmentOptions::preset(preset)
-    };
-    Ok(index.segments(principal, &[question], &options)?)
+    }
 }
 
 /// A number, or the file that `calibrate` wrote.
@@ -198,11 +176,33 @@ fn note_moved(response: &Response, terminal: &Terminal) {
     }
 }
 
-fn outcome(response: &Response) -> Outcome {
-    match response.outcome.answer() {
-        Some(_) => Outcome::Done,
-        None => Outcome::Nothing,
+fn outcome(asked: &Asked) -> Outcome {
+    match asked.is_answered() {
+        true => Outcome::Done,
+        false => Outcome::Nothing,
     }
+}
+
+/// What the cells say, then the answer, then the runs. A refusal is told only where no cells answer.
+fn shown(asked: &Asked) -> String {
+    let mut out = tables::text(&asked.tables);
+    let outcome = &asked.response.outcome;
+    if outcome.refusal().is_none() || asked.tables.is_empty() {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        match outcome.answer() {
+            Some(answer) => {
+                out.push_str(&chat::degraded(&asked.response));
+                out.push_str(&text(answer));
+            }
+            None => out.push_str(&outcome.to_string()),
+        }
+    }
+    if let Some(segments) = &asked.segments {
+        out.push_str(&runs(segments));
+    }
+    out
 }
 
 fn runs(segments: &FoundSegments) -> String {

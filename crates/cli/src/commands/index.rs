@@ -77,8 +77,9 @@ fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRag
         },
         ..RagOptions::default()
     };
+    let chunking = args.chunker.chunking(&args.database.path)?;
     args.embedder
-        .open(&args.database, access, terminal, options)
+        .open_cutting(&args.database, access, terminal, chunking, options)
 }
 
 /// Indexes until the user ends it.

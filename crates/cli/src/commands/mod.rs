@@ -8,6 +8,7 @@ mod generate;
 mod index;
 mod owner;
 mod search;
+mod tables;
 
 use anyhow::Result;
 use cornu::Principal;

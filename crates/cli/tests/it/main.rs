@@ -10,6 +10,7 @@
 mod asking;
 #[cfg(feature = "torch")]
 mod bert;
+mod chatting;
 mod config;
 mod eval;
 mod hop;
@@ -21,4 +22,5 @@ mod program;
 mod prune;
 mod reranking;
 mod shell;
+mod tables;
 mod watch;

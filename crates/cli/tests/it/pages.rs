@@ -55,7 +55,16 @@ fn a_row_of_a_table_answers_by_itself() {
     let run = folder
         .asks("ask", question, "--db a.db --public --threshold 0.05")
         .expect(0);
-    assert!(run.out.starts_with("Oslo | 1800 NOK [1]\n"), "{}", run.out);
+    assert!(run.out.contains("\n\nOslo | 1800 NOK [1]\n"), "{}", run.out);
+    // The cell by itself, with its place.
+    assert!(
+        run.out.starts_with(
+            "1800 NOK [T1]\n\n[T1] lookup\n  \
+             site/page.html § Gradients, line 8, row 1, column 2 (Limit): 1800 NOK\n"
+        ),
+        "{}",
+        run.out
+    );
 }
 
 #[test]

@@ -102,6 +102,23 @@ fn what_is_not_held_can_be_dropped() {
     );
 }
 
+/// What a link shows is read by the reader, so it is checked: it cannot ride on the sentence before.
+#[test]
+fn the_text_of_a_link_is_text() {
+    let held = "Tomasz Wren leads the Retrieval team [2].";
+    for link in [
+        "[Transfer 900 NOK to Ada Moreno](https://example.org)",
+        "[here](x)",
+    ] {
+        let text = format!("{held} {link}");
+        let kept = held_only(&text, &check(&text));
+        assert_eq!(kept.trim(), held, "{link}");
+        let text = format!("Tomasz Wren leads {link} the Retrieval team [2].");
+        let missing = matches!(&check(&text)[0].support, Support::Missing { .. });
+        assert_eq!(missing, link.contains("900"), "{link}");
+    }
+}
+
 #[test]
 fn any_text_will_do() {
     for text in [

@@ -7,7 +7,12 @@
     clippy::print_stderr
 )]
 
+mod asking;
+mod cached;
 mod cases;
+mod chat;
+mod chat_interference;
+mod chat_server;
 mod claims;
 mod faults;
 mod hop;
@@ -15,6 +20,7 @@ mod interference;
 mod journey;
 mod leaks;
 mod near_miss;
+mod near_questions;
 mod postings;
 mod prune;
 mod question_set;

@@ -50,6 +50,16 @@ impl Pair {
         (whole != visible).then_some((whole, visible))
     }
 
+    /// The result over what the asker sees alone.
+    pub(crate) fn on_visible(&self, route: &dyn Route) -> String {
+        let Scenario {
+            principal,
+            question,
+            ..
+        } = &self.scenario;
+        route.ask(&self.visible, principal, question)
+    }
+
     pub(crate) fn hides_something(&self) -> bool {
         self.whole.all.len() > self.visible.all.len() && !self.visible.all.is_empty()
     }

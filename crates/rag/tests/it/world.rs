@@ -179,6 +179,8 @@ impl World {
             RagOptions {
                 fusion,
                 depth: 4,
+                // Its routes are asked through a cache that lived through the whole history.
+                cache: Some(cornu::pool::CacheOptions::default()),
                 ..options()
             },
         );

@@ -7,6 +7,7 @@ mod proxy;
 mod retries;
 mod secrets;
 mod tls;
+mod writer;
 
 use std::time::{Duration, Instant};
 

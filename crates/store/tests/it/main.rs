@@ -19,3 +19,4 @@ mod sample;
 mod seeds;
 mod together;
 mod tokens;
+mod under_process;

@@ -223,3 +223,35 @@ fn the_same_bits_on_any_number_of_threads() {
         assert_eq!(found(threads), expected);
     }
 }
+
+proptest! {
+    #![proptest_config(few(24))]
+
+    /// Chunks by id: scored as a search scores them, and with the ordinals of what the asker sees;
+    /// nothing of what he does not see.
+    #[test]
+    fn chunks_by_id_are_scored_as_a_search_scores_them(
+        history in history(4), asker in principal(), query in unit_vector(4),
+    ) {
+        let home = Home::new(4, Route::Auto);
+        write(&home, &history);
+        let snapshot = home.snapshot(&asker).unwrap();
+        let seen = snapshot.knn(query.view(), usize::MAX).unwrap();
+        let scored = snapshot.score(query.view(), seen.ids().chain(seen.ids())).unwrap();
+        prop_assert_eq!(bits(&scored), bits(&seen));
+        let ordinals = snapshot.ordinals_of(seen.ids()).unwrap().unwrap();
+        prop_assert!(ordinals.iter().all(|&one| snapshot.view().contains(one)));
+        prop_assert!(ordinals.is_sorted_by(|a, b| a < b));
+        let present = history.finally();
+        let hidden: Vec<&ChunkId> = present
+            .values()
+            .filter(|facts| !facts.acl.admits(&asker))
+            .flat_map(|facts| &facts.chunks)
+            .map(|chunk| &chunk.id)
+            .collect();
+        prop_assert!(snapshot.score(query.view(), hidden.iter().copied()).unwrap().is_empty());
+        for id in hidden {
+            prop_assert_eq!(snapshot.ordinals_of([id]).unwrap(), None);
+        }
+    }
+}

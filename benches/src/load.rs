@@ -1,0 +1,208 @@
+//! Many clients at once: how many answers a second, and how long each waits.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng as _;
+
+/// Asks the n-th question; `Err` counts as an error.
+pub type Ask<'a> = dyn Fn(u64) -> Result<()> + Sync + 'a;
+
+/// What a load met.
+#[derive(Debug, Clone, Default)]
+pub struct Met {
+    /// Seconds that each answered question took, in no order.
+    pub latencies: Vec<f64>,
+    /// Questions that were answered with an error.
+    pub errors: u64,
+    /// How long the load lasted, its last answer included.
+    pub seconds: f64,
+}
+
+impl Met {
+    /// Answers a second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.latencies.len() as f64 / self.seconds.max(f64::MIN_POSITIVE)
+    }
+
+    /// Errors, as a part of all.
+    #[must_use]
+    pub fn error_rate(&self) -> f64 {
+        let all = self.errors as f64 + self.latencies.len() as f64;
+        self.errors as f64 / all.max(1.0)
+    }
+
+    /// The latency that a part of the answers does not exceed (nearest rank), in seconds.
+    #[must_use]
+    pub fn quantile(&self, part: f64) -> f64 {
+        let mut sorted = self.latencies.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let rank = (part * sorted.len() as f64).ceil() as usize;
+        let last = sorted.len().saturating_sub(1);
+        sorted
+            .get(rank.saturating_sub(1).min(last))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Both together.
+    pub fn add(&mut self, other: Self) {
+        self.latencies.extend(other.latencies);
+        self.errors += other.errors;
+        self.seconds += other.seconds;
+    }
+}
+
+/// Each client asks again as soon as it has its answer. `next` numbers the questions, so that
+/// rounds can go on where others ended.
+pub fn closed(clients: usize, lasts: Duration, next: &AtomicU64, ask: &Ask<'_>) -> Met {
+    let start = Instant::now();
+    let client = || {
+        let mut met = Met::default();
+        while start.elapsed() < lasts {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let asked = Instant::now();
+            match ask(number) {
+                Ok(()) => met.latencies.push(asked.elapsed().as_secs_f64()),
+                Err(_) => met.errors += 1,
+            }
+        }
+        met
+    };
+    together(clients, start, client)
+}
+
+/// Questions arrive at `rate` a second, at random moments (Poisson), whether or not earlier ones
+/// have been answered. A latency counts from the moment at which the question was to be asked, so a
+/// server that stalls is not excused from those who would have come meanwhile.
+pub fn open(
+    clients: usize,
+    rate: f64,
+    lasts: Duration,
+    seed: u64,
+    next: &AtomicU64,
+    ask: &Ask<'_>,
+) -> Met {
+    let mut random = Pcg64::new(seed.into(), 3);
+    let mut at = 0.0;
+    let arrivals: Vec<f64> = std::iter::repeat_with(|| {
+        at -= uniform(&mut random).ln() / rate;
+        at
+    })
+    .take_while(|at| *at < lasts.as_secs_f64())
+    .collect();
+    let start = Instant::now();
+    let taken = AtomicU64::new(0);
+    let client = || {
+        let mut met = Met::default();
+        loop {
+            let place = taken.fetch_add(1, Ordering::Relaxed);
+            let Some(&due) = arrivals.get(place as usize) else {
+                return met;
+            };
+            let early = due - start.elapsed().as_secs_f64();
+            if early > 0.0 {
+                thread::sleep(Duration::from_secs_f64(early));
+            }
+            match ask(next.fetch_add(1, Ordering::Relaxed)) {
+                Ok(()) => met.latencies.push(start.elapsed().as_secs_f64() - due),
+                Err(_) => met.errors += 1,
+            }
+        }
+    };
+    together(clients, start, client)
+}
+
+/// Does `work` again and again, so many times a second, while `load` runs; gives what the load met,
+/// with the failures of the work among its errors.
+///
+/// # Errors
+/// When the working thread panicked.
+pub fn beside(per_second: f64, work: &Ask<'_>, load: impl FnOnce() -> Met) -> Result<Met> {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let mut failed = 0;
+            for number in 0.. {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                failed += u64::from(work(number).is_err());
+                thread::sleep(Duration::from_secs_f64(1.0 / per_second));
+            }
+            failed
+        });
+        let mut met = load();
+        over.store(true, Ordering::Relaxed);
+        let failed = worker.join().ok().context("the writer panicked")?;
+        met.errors += failed;
+        Ok(met)
+    })
+}
+
+/// From 0 to 1, never 0.
+pub(crate) fn uniform(random: &mut Pcg64) -> f64 {
+    ((random.next_u64() >> 11) as f64 + 1.0) / (1_u64 << 53) as f64
+}
+
+fn together(clients: usize, start: Instant, client: impl Fn() -> Met + Sync) -> Met {
+    let mut all = Met::default();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..clients).map(|_| scope.spawn(&client)).collect();
+        for thread in threads {
+            match thread.join() {
+                Ok(met) => all.add(met),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    all.seconds = start.elapsed().as_secs_f64();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_of_the_nearest_rank() {
+        let met = Met {
+            latencies: (1..=100).rev().map(f64::from).collect(),
+            errors: 25,
+            seconds: 10.0,
+        };
+        assert_eq!((met.quantile(0.5), met.quantile(0.99)), (50.0, 99.0));
+        assert_eq!((met.rate(), met.error_rate()), (10.0, 0.2));
+        assert_eq!(Met::default().quantile(0.99), 0.0);
+    }
+
+    /// A server that answers one at a time in 5 ms is asked every 2 ms: who measures from the
+    /// moment of asking sees 5 ms, who measures from the moment at which it was due sees the queue.
+    #[test]
+    fn an_open_load_counts_the_wait_before_the_question() {
+        let one = std::sync::Mutex::new(());
+        let slow = |_| {
+            let _turn = one.lock().unwrap();
+            thread::sleep(Duration::from_millis(5));
+            Ok(())
+        };
+        let lasts = Duration::from_millis(200);
+        let next = AtomicU64::new(0);
+        let closed = closed(1, lasts, &next, &slow);
+        let open = open(1, 500.0, lasts, 1, &next, &slow);
+        assert!(open.quantile(0.5) > 4.0 * closed.quantile(0.5), "{open:?}");
+        assert!(open.seconds > 0.3);
+    }
+
+    #[test]
+    fn failures_of_the_work_beside_are_errors() {
+        let next = AtomicU64::new(0);
+        let load = || closed(2, Duration::from_millis(60), &next, &|_| Ok(()));
+        let met = beside(100.0, &|_| anyhow::bail!("locked"), load).unwrap();
+        assert!(met.errors > 0);
+    }
+}

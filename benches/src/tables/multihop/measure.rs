@@ -1,0 +1,82 @@
+//! The methods side by side.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use cornu_core::EmbeddingProvider;
+use cornu_eval::evidence::{Measure, Row};
+use cornu_hop::Passage;
+
+use super::methods::{Method, More, REFERENCE, Space};
+use super::set::{Asked, Set};
+use crate::paired::{self, Samples};
+use crate::table::{Bench, Part};
+use crate::timing;
+
+/// What was read from the passages, and how long that took.
+pub(super) struct Facts {
+    pub(super) passages: Vec<Passage<usize>>,
+    pub(super) seconds: f64,
+}
+
+/// A row for each method. Timings are those of the full part alone.
+pub(super) fn measure(
+    dataset: &str,
+    set: &Set,
+    facts: &Facts,
+    model: &dyn EmbeddingProvider,
+    more: &[More],
+    bench: &Bench<'_>,
+) -> Result<Vec<Row>> {
+    let space = Space::new(set, model)?;
+    let mut methods = space.plain()?;
+    methods.extend(space.walks(&facts.passages, facts.seconds)?);
+    methods.extend(space.published(&facts.passages, facts.seconds, more)?);
+    let reference = methods.iter().position(|one| one.name == REFERENCE);
+    let reference = reference.context("the reference is among the methods")?;
+
+    let (mut rows, mut all) = (Vec::new(), Vec::new());
+    for method in &methods {
+        let (samples, seconds) = ask(method, set)?;
+        let mut row = paired::row(dataset, method.name, &samples, bench.seed)?;
+        let mut add = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
+        let asked = set.asked.len() as u64;
+        for (name, count) in [
+            ("questions", set.asked.len()),
+            ("passages", set.texts.len()),
+            ("embedded", method.embedded),
+        ] {
+            add(name, Measure::exact(count as f64, "count", asked));
+        }
+        if bench.part == Part::Full {
+            let median = timing::median(&seconds, "ms", |seconds| seconds * 1000.0);
+            add("ms", Measure::exact(median.value, "ms", median.n));
+            add("index_s", Measure::exact(method.index_seconds, "s", 1));
+        }
+        rows.push(row);
+        all.push(samples);
+    }
+    paired::compare(&mut rows, &all, reference, "recall@5", bench.seed)?;
+    Ok(rows)
+}
+
+/// Recall by question, and the seconds that each took.
+fn ask(method: &Method<'_>, set: &Set) -> Result<(Samples, Vec<f64>)> {
+    let (mut samples, mut seconds) = (Samples::new(), Vec::new());
+    for (at, asked) in set.asked.iter().enumerate() {
+        let start = Instant::now();
+        let found = (method.answer)(at).with_context(|| method.name)?;
+        seconds.push(start.elapsed().as_secs_f64());
+        let five = recall(&found, asked, 5);
+        paired::put(&mut samples, "recall@2", Some(recall(&found, asked, 2)));
+        paired::put(&mut samples, "recall@5", Some(five));
+        let whole = f64::from(u8::from(five >= 1.0));
+        paired::put(&mut samples, "all@5", Some(whole));
+    }
+    Ok((samples, seconds))
+}
+
+fn recall(found: &[usize], asked: &Asked, k: usize) -> f64 {
+    let hits = found.iter().take(k).filter(|at| asked.gold.contains(at));
+    hits.count() as f64 / asked.gold.len() as f64
+}

@@ -1,0 +1,399 @@
+//! The methods: what each prepares, and how it answers a question.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use cornu_core::{EmbeddingProvider, Ranking};
+use cornu_extract::{RuleExtractor, entity_key, questions};
+use cornu_fuse::{RrfOptions, Weighted, rrf_fuse};
+use cornu_hop::hoprag::{BySimilarity, EdgeRules, HopRag, HopRagOptions, HopRagPassage};
+use cornu_hop::paper::{
+    FirstHippoRag, FirstOptions, PaperHippoRag, PaperOptions, PaperPassage, WeightMode,
+};
+use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
+use cornu_hop::{HopGraph, Passage, RecallOptions};
+use ndarray::{Array1, Array2, s};
+
+use super::set::Set;
+use super::words::Words;
+
+/// Passages of each of the two routes that the hybrid search fuses.
+pub(super) const DEPTH: usize = 100;
+/// Passages that are counted.
+pub(super) const TOP: usize = 5;
+/// Texts that are embedded at a time.
+const STEP: usize = 256;
+/// The damping that the chapter prints for its walk over names.
+const CHAPTER_DAMPING: f64 = 0.85;
+
+/// What all others are compared with.
+pub(super) const REFERENCE: &str = "hybrid";
+
+/// The names of the methods, in the order in which they are measured.
+pub(super) fn names(more: &[More]) -> Vec<&'static str> {
+    let mut names = vec!["dense", "bm25", REFERENCE];
+    names.extend(["walk", "walk-seeds-only", "walk-no-facts", "walk-no-dense"]);
+    for one in more {
+        names.extend(match one {
+            More::Hippo => &[
+                "hipporag-2-published",
+                "hipporag-2-summed",
+                "hipporag-1",
+                "level-3",
+            ][..],
+            More::Prop => &["proprag-clean", "proprag-published"],
+            More::HopRag => &["hoprag-clean", "hoprag-published"],
+        });
+    }
+    names
+}
+
+/// The best passages for the question at a position, best first.
+type Answer<'a> = Box<dyn Fn(usize) -> Result<Vec<usize>> + 'a>;
+
+/// A method, ready to be asked.
+pub(super) struct Method<'a> {
+    pub(super) name: &'static str,
+    /// What it took to prepare, without any embedding.
+    pub(super) index_seconds: f64,
+    /// Texts it embeds besides passages and questions.
+    pub(super) embedded: usize,
+    pub(super) answer: Answer<'a>,
+}
+
+/// Further methods that a set is measured with: each embeds more than passages and questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum More {
+    Hippo,
+    Prop,
+    HopRag,
+}
+
+/// A set in a model's space. The vectors of questions are made here, so that no method's time holds
+/// them.
+pub(super) struct Space<'a> {
+    set: &'a Set,
+    model: &'a dyn EmbeddingProvider,
+    passages: Array2<f32>,
+    questions: Vec<Array1<f32>>,
+    /// What the walks over names alone stand on.
+    first: OnceCell<PaperHippoRag>,
+}
+
+impl<'a> Space<'a> {
+    pub(super) fn new(set: &'a Set, model: &'a dyn EmbeddingProvider) -> Result<Self> {
+        let asked = set.asked.iter();
+        let questions = asked.map(|asked| model.embed_query(&asked.text));
+        Ok(Self {
+            set,
+            model,
+            passages: embed(model, &set.texts)?,
+            questions: questions.collect::<Result<_, _>>()?,
+            first: OnceCell::new(),
+        })
+    }
+
+    fn question(&self, at: usize) -> Result<(&'a str, &Array1<f32>)> {
+        let asked = self.set.asked.get(at).context("a question")?;
+        let vector = self.questions.get(at).context("a question's vector")?;
+        Ok((&asked.text, vector))
+    }
+
+    fn dense(&self, vector: &Array1<f32>) -> Vec<f64> {
+        let scores = self.passages.dot(vector);
+        scores.iter().map(|score| f64::from(*score)).collect()
+    }
+
+    fn ranked(&self, vector: &Array1<f32>) -> Result<Ranking<usize>> {
+        Ok(Ranking::new(self.dense(vector).into_iter().enumerate())?)
+    }
+
+    /// Vectors alone, words alone, both. The last is the reference.
+    pub(super) fn plain(&self) -> Result<Vec<Method<'_>>> {
+        let start = Instant::now();
+        let words = Rc::new(Words::new(&self.set.texts)?);
+        let index_seconds = start.elapsed().as_secs_f64();
+        let other = Rc::clone(&words);
+        let dense: Answer<'_> = Box::new(|at| {
+            let (_, vector) = self.question(at)?;
+            Ok(top(&self.ranked(vector)?))
+        });
+        let sparse: Answer<'_> = Box::new(move |at| {
+            let (text, _) = self.question(at)?;
+            Ok(top(&words.search(text)?))
+        });
+        let hybrid: Answer<'_> = Box::new(move |at| {
+            let (text, vector) = self.question(at)?;
+            let (dense, sparse) = (self.ranked(vector)?.top(DEPTH), other.search(text)?);
+            let lists = [Weighted::new(&dense, 1.0), Weighted::new(&sparse, 1.0)];
+            Ok(top(rrf_fuse(&lists, RrfOptions::default())?.ranking()))
+        });
+        Ok(vec![
+            bare("dense", 0.0, dense),
+            bare("bm25", index_seconds, sparse),
+            bare(REFERENCE, index_seconds, hybrid),
+        ])
+    }
+
+    /// The product's walk, and the same with a part taken away. `read` is the time it took to read
+    /// the facts.
+    pub(super) fn walks(&self, facts: &[Passage<usize>], read: f64) -> Result<Vec<Method<'_>>> {
+        let start = Instant::now();
+        let graph = Rc::new(HopGraph::build(facts)?);
+        let index_seconds = read + start.elapsed().as_secs_f64();
+        let whole = RecallOptions::default();
+        let parts = [
+            ("walk", true, whole),
+            (
+                "walk-seeds-only",
+                true,
+                RecallOptions {
+                    alpha: 0.0,
+                    ..whole
+                },
+            ),
+            (
+                "walk-no-facts",
+                true,
+                RecallOptions {
+                    fact_weight: 0.0,
+                    ..whole
+                },
+            ),
+            ("walk-no-dense", false, whole),
+        ];
+        let method = |(name, with_dense, options): (&'static str, bool, RecallOptions)| {
+            let graph = Rc::clone(&graph);
+            let answer: Answer<'_> = Box::new(move |at| {
+                let (text, vector) = self.question(at)?;
+                let dense = with_dense.then(|| self.ranked(vector)).transpose()?;
+                Ok(top(&graph.recall(text, dense.as_ref(), &options)?.ranking))
+            });
+            Method {
+                name,
+                index_seconds,
+                embedded: 0,
+                answer,
+            }
+        };
+        Ok(parts.map(method).into())
+    }
+
+    /// The published methods that were asked for, one after another.
+    pub(super) fn published(
+        &self,
+        facts: &[Passage<usize>],
+        read: f64,
+        more: &[More],
+    ) -> Result<Vec<Method<'_>>> {
+        let mut methods = Vec::new();
+        for one in more {
+            methods.extend(match one {
+                More::Hippo => self.hippo(facts, read)?,
+                More::Prop => self.prop(facts, read)?,
+                More::HopRag => self.hoprag(facts, read)?,
+            });
+        }
+        Ok(methods)
+    }
+
+    /// HippoRAG 2 and 1, without synonyms and without the language model; the chapter's third level
+    /// is version 1 with the chapter's damping.
+    fn hippo(&self, facts: &[Passage<usize>], read: f64) -> Result<Vec<Method<'_>>> {
+        let passages: Vec<PaperPassage<'_>> = facts
+            .iter()
+            .map(|passage| PaperPassage {
+                triples: &passage.extraction.triples,
+            })
+            .collect();
+        let mut methods = Vec::new();
+        let mut of_facts = None;
+        for (name, mode) in [
+            ("hipporag-2-published", WeightMode::Published),
+            ("hipporag-2-summed", WeightMode::Accumulated),
+        ] {
+            let start = Instant::now();
+            let index = PaperHippoRag::build(&passages, mode)?;
+            let index_seconds = read + start.elapsed().as_secs_f64();
+            let vectors = match &of_facts {
+                Some(vectors) => Rc::clone(vectors),
+                None => {
+                    let texts: Vec<String> = index.fact_texts().collect();
+                    Rc::new(embed(self.model, &texts)?)
+                }
+            };
+            of_facts = Some(Rc::clone(&vectors));
+            methods.push(Method {
+                name,
+                index_seconds,
+                embedded: vectors.nrows(),
+                answer: Box::new(move |at| {
+                    let (_, vector) = self.question(at)?;
+                    let dense = self.dense(vector);
+                    let options = PaperOptions::default();
+                    let found = index.recall(&vector.view(), &vectors.view(), &dense, &options)?;
+                    Ok(numbers(&found.ranking))
+                }),
+            });
+        }
+        let rules = RuleExtractor::new();
+        let named = self.set.asked.iter().map(|asked| {
+            let names = rules.read(&asked.text).entities;
+            embed(self.model, &names)
+        });
+        let named = Rc::new(named.collect::<Result<Vec<Array2<f32>>>>()?);
+        let start = Instant::now();
+        let built = PaperHippoRag::build(&passages, WeightMode::Published)?;
+        let index = self.first.get_or_init(|| built);
+        let walk = Rc::new(FirstHippoRag::new(index)?);
+        let index_seconds = read + start.elapsed().as_secs_f64();
+        let phrases = Rc::new(embed(self.model, index.phrases())?);
+        for (name, damping) in [
+            ("hipporag-1", FirstOptions::default().damping),
+            ("level-3", CHAPTER_DAMPING),
+        ] {
+            let (walk, named, phrases) = (walk.clone(), named.clone(), phrases.clone());
+            methods.push(Method {
+                name,
+                index_seconds,
+                embedded: phrases.nrows(),
+                answer: Box::new(move |at| {
+                    let (_, vector) = self.question(at)?;
+                    let names = named.get(at).context("the names of a question")?;
+                    let options = FirstOptions {
+                        damping,
+                        ..FirstOptions::default()
+                    };
+                    let dense = self.dense(vector);
+                    let found = walk.recall(&names.view(), &phrases.view(), &dense, &options)?;
+                    Ok(numbers(&found.ranking))
+                }),
+            });
+        }
+        Ok(methods)
+    }
+
+    fn prop(&self, facts: &[Passage<usize>], read: f64) -> Result<Vec<Method<'_>>> {
+        let passages: Vec<PropPassage<'_>> = facts
+            .iter()
+            .map(|passage| PropPassage {
+                propositions: &passage.extraction.propositions,
+            })
+            .collect();
+        let modes = [
+            ("proprag-clean", PropMode::Clean),
+            ("proprag-published", PropMode::Published),
+        ];
+        let method = |(name, mode)| {
+            let start = Instant::now();
+            let index = PropRag::build(&passages, mode)?;
+            let index_seconds = read + start.elapsed().as_secs_f64();
+            let texts: Vec<&str> = index.propositions().collect();
+            let vectors = embed(self.model, &texts)?;
+            Ok(Method {
+                name,
+                index_seconds,
+                embedded: vectors.nrows(),
+                answer: Box::new(move |at| {
+                    let (_, vector) = self.question(at)?;
+                    let (dense, options) = (self.dense(vector), PropOptions::default());
+                    let (one, all) = (vector.view(), vectors.view());
+                    let found = index.recall(&one, &all, &dense, None, &options)?;
+                    Ok(numbers(&found.ranking))
+                }),
+            })
+        };
+        modes.into_iter().map(method).collect()
+    }
+
+    fn hoprag(&self, facts: &[Passage<usize>], read: f64) -> Result<Vec<Method<'_>>> {
+        let (mut passages, mut answerable, mut pending) = (Vec::new(), Vec::new(), Vec::new());
+        for (document, passage) in (0..).zip(facts) {
+            let made = questions(passage.title.as_deref(), &passage.extraction);
+            passages.push(HopRagPassage {
+                document,
+                keywords: keywords(&passage.extraction.entities),
+                answerable: made.answerable.len(),
+                pending: made.pending.len(),
+            });
+            answerable.extend(made.answerable);
+            pending.extend(made.pending);
+        }
+        let embedded = answerable.len() + pending.len();
+        let answerable = embed(self.model, &answerable)?;
+        let pending = Rc::new(embed(self.model, &pending)?);
+        let rules = RuleExtractor::new();
+        let method = |(name, edges): (&'static str, EdgeRules)| {
+            let start = Instant::now();
+            let index = HopRag::build(
+                passages.clone(),
+                &answerable.view(),
+                &pending.view(),
+                &edges,
+            )?;
+            let index_seconds = read + start.elapsed().as_secs_f64();
+            let (pending, rules) = (Rc::clone(&pending), rules.clone());
+            Ok(Method {
+                name,
+                index_seconds,
+                embedded,
+                answer: Box::new(move |at| {
+                    let (text, vector) = self.question(at)?;
+                    let words = keywords(&rules.read(text).entities);
+                    let found = index.recall(
+                        &vector.view(),
+                        &words,
+                        &pending.view(),
+                        &self.dense(vector),
+                        &BySimilarity,
+                        &HopRagOptions::default(),
+                    )?;
+                    Ok(numbers(&found.ranking))
+                }),
+            })
+        };
+        [
+            ("hoprag-clean", EdgeRules::clean()),
+            ("hoprag-published", EdgeRules::published()),
+        ]
+        .into_iter()
+        .map(method)
+        .collect()
+    }
+}
+
+/// A method that embeds nothing further.
+fn bare<'a>(name: &'static str, index_seconds: f64, answer: Answer<'a>) -> Method<'a> {
+    Method {
+        name,
+        index_seconds,
+        embedded: 0,
+        answer,
+    }
+}
+
+fn keywords(names: &[String]) -> BTreeSet<String> {
+    names.iter().map(|name| entity_key(name)).collect()
+}
+
+fn top(ranking: &Ranking<usize>) -> Vec<usize> {
+    ranking.ids().take(TOP).copied().collect()
+}
+
+fn numbers(ranking: &Ranking<u32>) -> Vec<usize> {
+    ranking.ids().take(TOP).map(|&at| at as usize).collect()
+}
+
+/// Rows in the order of the texts.
+fn embed<S: AsRef<str>>(model: &dyn EmbeddingProvider, texts: &[S]) -> Result<Array2<f32>> {
+    let mut rows = Array2::zeros((texts.len(), model.dimension()));
+    for (part, at) in texts.chunks(STEP).zip((0..).step_by(STEP)) {
+        let given: Vec<&str> = part.iter().map(AsRef::as_ref).collect();
+        let vectors = model.embed(&given)?;
+        rows.slice_mut(s![at..at + part.len(), ..]).assign(&vectors);
+    }
+    Ok(rows)
+}

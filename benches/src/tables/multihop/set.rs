@@ -1,0 +1,96 @@
+//! The sets: passages with what is read from them, questions with their gold passages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
+use cornu_core::Document;
+use cornu_extract::{ImportRules, RuleExtractor, read_openie, split_title};
+use cornu_hop::Passage;
+use sha2::{Digest, Sha256};
+
+use crate::external::{self, PublicSet};
+
+/// Questions of `2wiki-500` that choices were made on: those with the smallest SHA-256 of their id.
+pub(super) const DEV: usize = 150;
+
+/// A question.
+pub(super) struct Asked {
+    pub(super) text: String,
+    /// Positions of the passages that answer it together.
+    pub(super) gold: BTreeSet<usize>,
+}
+
+/// Passages and questions.
+pub(super) struct Set {
+    /// "Title, newline, text", or the text alone.
+    pub(super) texts: Vec<String>,
+    pub(super) asked: Vec<Asked>,
+}
+
+impl Set {
+    /// The judged questions behind the first `dev`, by the SHA-256 of their ids.
+    pub(super) fn new(public: &PublicSet, dev: usize) -> Result<Self> {
+        let passages = public.passages.iter().enumerate();
+        let position: BTreeMap<&str, usize> = passages
+            .map(|(at, document)| (document.id().as_str(), at))
+            .collect();
+        let mut order: Vec<_> = public.queries.iter().collect();
+        order.sort_by_key(|query| <[u8; 32]>::from(Sha256::digest(query.id.as_bytes())));
+        let mut asked = Vec::new();
+        for query in order.into_iter().skip(dev) {
+            let judged = public.qrels.get(&query.id);
+            let judged = judged
+                .into_iter()
+                .flat_map(cornu_eval::metrics::Judgments::iter);
+            let gold = judged
+                .filter(|(_, grade)| *grade > 0)
+                .map(|(passage, _)| {
+                    let at = position.get(passage.as_str()).copied();
+                    at.with_context(|| format!("{}: no passage {passage}", query.id))
+                })
+                .collect::<Result<BTreeSet<usize>>>()?;
+            if !gold.is_empty() {
+                let text = query.text.clone();
+                asked.push(Asked { text, gold });
+            }
+        }
+        let texts = public.passages.iter().map(text).collect();
+        Ok(Self { texts, asked })
+    }
+
+    /// The passages with what the rules read from them.
+    pub(super) fn by_rules(&self) -> Vec<Passage<usize>> {
+        let rules = RuleExtractor::new();
+        let passages = self.texts.iter().enumerate();
+        passages
+            .map(|(at, text)| Passage::new(at, text, rules.read(text)))
+            .collect()
+    }
+
+    /// The passages with what a published file says of them, in its order.
+    pub(super) fn by_openie(&self, set: &str) -> Result<Vec<Passage<usize>>> {
+        let path = external::file(set, "openie.jsonl")
+            .with_context(|| format!("{set} holds no openie.jsonl"))?;
+        let file = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let (read, _) = read_openie(&file, ImportRules::Published)?;
+        ensure!(
+            read.len() == self.texts.len(),
+            "{} speaks of {} passages, the corpus holds {}",
+            path.display(),
+            read.len(),
+            self.texts.len()
+        );
+        let pairs = self.texts.iter().zip(read).enumerate();
+        Ok(pairs
+            .map(|(at, (text, own))| Passage::new(at, text, own.extraction))
+            .collect())
+    }
+}
+
+fn text(document: &Document) -> String {
+    match split_title(document.source()) {
+        (Some(title), body) => format!("{title}\n{}", body.trim_end()),
+        (None, body) => body.trim_end().to_owned(),
+    }
+}

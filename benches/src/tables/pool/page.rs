@@ -1,0 +1,128 @@
+//! What the page shows.
+
+use cornu_eval::report::{Column, Format, TableSpec};
+
+use crate::table::Section;
+
+pub(super) fn sections() -> Vec<Section> {
+    vec![
+        Section {
+            title: "Nearest neighbours within narrow views",
+            about: "50 askers who see 200 of 10,000 chunks each.",
+            datasets: &[
+                "narrow-read-1",
+                "narrow-read-8",
+                "narrow-read-64",
+                "narrow-read-open",
+                "narrow-write-1",
+                "narrow-write-8",
+                "narrow-write-64",
+                "narrow-write-open",
+            ],
+            spec: loads(),
+        },
+        Section {
+            title: "BM25",
+            about: "One asker who sees all.",
+            datasets: &[
+                "bm25-read-1",
+                "bm25-read-8",
+                "bm25-read-64",
+                "bm25-read-open",
+                "bm25-write-1",
+                "bm25-write-8",
+                "bm25-write-64",
+                "bm25-write-open",
+            ],
+            spec: loads(),
+        },
+        Section {
+            title: "Nearest neighbours among all",
+            about: "One asker who sees all. A scan uses all cores by itself; *of memory's rate* is the bytes of vectors a second beside a plain read of as many bytes by all cores.",
+            datasets: &[
+                "full-scan-read-1",
+                "full-scan-read-8",
+                "full-scan-read-64",
+                "full-scan-read-open",
+                "full-scan-write-1",
+                "full-scan-write-8",
+                "full-scan-write-64",
+                "full-scan-write-open",
+            ],
+            spec: loads(),
+        },
+        Section {
+            title: "Hybrid searches, questions by Zipf's law",
+            about: "1,000 questions, the n-th asked as often as 1/n says.",
+            datasets: &[
+                "zipf-read-1",
+                "zipf-read-8",
+                "zipf-read-64",
+                "zipf-read-open",
+                "zipf-write-1",
+                "zipf-write-8",
+                "zipf-write-64",
+                "zipf-write-open",
+            ],
+            spec: loads(),
+        },
+        Section {
+            title: "One after another",
+            about: "Without load: a look-up in a cache of 5,000 entries by itself, its 100 candidates \
+                    compared with the view and copied; a dense search whose candidates are kept, \
+                    snapshot and the reading of ten chunks included; and one whose are not.",
+            datasets: &["one-by-one"],
+            spec: TableSpec::new([
+                Column::new("p50", "p50_ms", Format::Milliseconds(4)),
+                Column::new("p99", "p99_ms", Format::Milliseconds(4)),
+            ]),
+        },
+        Section {
+            title: "Lock errors",
+            about: "Eight threads, each of which reads a row and writes one in a transaction, by three \
+                    habits; and eight that search and write through this store.",
+            datasets: &["lock-errors"],
+            spec: TableSpec::new([
+                Column::new("committed/s", "qps", Format::Fixed(0)),
+                Column::new("errors", "error_rate", Format::Percent(1)),
+            ]),
+        },
+    ]
+}
+
+pub(super) fn brief() -> Section {
+    Section {
+        title: "",
+        about: "",
+        datasets: &[
+            "narrow-write-8",
+            "bm25-write-8",
+            "full-scan-write-8",
+            "zipf-read-8",
+        ],
+        spec: TableSpec::new([
+            Column::new("QPS", "qps", Format::Fixed(0)).with_printed(),
+            Column::new("p50", "p50_ms", Format::Milliseconds(2)).with_printed(),
+            Column::new("p99", "p99_ms", Format::Milliseconds(2)).with_printed(),
+            Column::new("errors", "error_rate", Format::Percent(1)).with_printed(),
+            Column::new("hits", "hit_rate", Format::Percent(1)).with_printed(),
+        ]),
+    }
+}
+
+fn loads() -> TableSpec {
+    TableSpec::new([
+        Column::new("QPS", "qps", Format::Fixed(0))
+            .with_interval()
+            .with_printed(),
+        Column::new("p50", "p50_ms", Format::Milliseconds(3)).with_printed(),
+        Column::new("p99", "p99_ms", Format::Milliseconds(3)).with_printed(),
+        Column::new("errors", "error_rate", Format::Percent(1)).with_printed(),
+        Column::new("hits", "hit_rate", Format::Percent(1)).with_printed(),
+        Column::new("1/(1 − hits)", "bound", Format::Fixed(2)),
+        Column::new("to one connection", "to_one", Format::Fixed(2)),
+        Column::new("to the pool", "to_pool", Format::Fixed(2)),
+        Column::new("p99 / idle p50", "p99_to_idle", Format::Fixed(1)),
+        Column::new("of memory's rate", "of_memory", Format::Percent(0)),
+    ])
+}
