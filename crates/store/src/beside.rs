@@ -12,6 +12,7 @@ use crate::digest;
 use crate::error::StoreError;
 use crate::read::{OF_CHUNK, Reader};
 use crate::write::Batch;
+
 /// One such table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beside {
