@@ -113,6 +113,12 @@ pub(crate) struct IndexArgs {
     /// Chunks that are in the index already get theirs as well.
     #[arg(long, value_name = "MODEL")]
     pub(crate) tokens: Option<String>,
+    /// Also store the names and statements of the texts, so that `--route hop` can walk over them
+    ///
+    /// `rules` reads English and Chinese without a model. Chunks that are in the index already are
+    /// read as well. What is written without it has none: give it at each run.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub(crate) extract: Extract,
     #[command(flatten)]
     pub(crate) chunker: ChunkerArgs,
     #[command(flatten)]
@@ -214,6 +220,9 @@ pub(crate) struct AskArgs {
     /// for all there is. What counts as relevant is what the threshold says.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) segments: SegmentsArg,
+    /// Where the evidence comes from; it is judged by its similarity either way
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) route: AskRoute,
     #[command(flatten)]
     pub(crate) rerank: RerankArgs,
     #[command(flatten)]
@@ -222,6 +231,26 @@ pub(crate) struct AskArgs {
     pub(crate) embedder: EmbedderArgs,
     #[command(flatten)]
     pub(crate) format: Format,
+}
+
+/// What reads names and statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Extract {
+    /// Nothing
+    #[default]
+    Off,
+    /// Rules, without a model
+    Rules,
+}
+
+/// Where the evidence of an answer comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AskRoute {
+    /// From the vectors and the words
+    #[default]
+    Hybrid,
+    /// From a walk over names and statements; needs `index --extract`
+    Hop,
 }
 
 /// The runs of chunks beside an answer.
@@ -266,6 +295,12 @@ pub(crate) struct ExplainArgs {
     /// Also show the value of each result and the runs that `ask --segments` gives
     #[arg(long, value_enum, default_value_t)]
     pub(crate) segments: SegmentsArg,
+    /// Which search is explained
+    ///
+    /// `hop` shows the seeds of the walk, and for each chunk the shares of its score with the most
+    /// probable path of each.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) route: AskRoute,
     #[command(flatten)]
     pub(crate) rerank: RerankArgs,
     #[command(flatten)]
@@ -515,6 +550,8 @@ pub(crate) enum Route {
     Sparse,
     /// By both
     Hybrid,
+    /// By a walk over names and statements; needs `index --extract`
+    Hop,
 }
 
 impl Route {
@@ -524,6 +561,7 @@ impl Route {
             Self::Dense => "dense",
             Self::Sparse => "sparse",
             Self::Hybrid => "hybrid",
+            Self::Hop => "hop",
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use cornu::RagOptions;
+use cornu::extract::RuleExtractor;
 use cornu::rerank::{
     CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, Reranker, Scale, Scorer, TokenSpace,
 };
@@ -14,10 +15,12 @@ use crate::args::{EmbedderArgs, Rerank, RerankArgs};
 const CARRIED: &str = "e5-zh-en-pair";
 
 impl RerankArgs {
-    /// Options with the reranker, if one is asked for.
+    /// Options for questions: with the reranker, if one is asked for.
     pub(crate) fn options(&self, embedder: &EmbedderArgs) -> Result<RagOptions> {
         Ok(RagOptions {
             reranker: self.reranker(embedder)?,
+            // Names what `--route hop` reads; nothing is extracted at a question.
+            extractor: Some(Arc::new(RuleExtractor::new())),
             ..RagOptions::default()
         })
     }

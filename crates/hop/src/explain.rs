@@ -80,31 +80,58 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         recalled: &Recalled<I>,
         id: &I,
     ) -> Result<Option<Explanation<I>>, HopError> {
-        let found = recalled.ranking.iter().find(|scored| scored.id == *id);
-        let (Some(found), Some(target)) = (found, self.position(id)) else {
-            return Ok(None);
-        };
-        let mut groups: BTreeMap<&SeedReason, Vec<(u32, f64)>> = BTreeMap::new();
-        for seed in &recalled.seeds {
-            let group = groups.entry(&seed.reason).or_default();
-            group.push((seed.node, seed.weight));
+        Ok(self
+            .explain_all(recalled, std::slice::from_ref(id))?
+            .pop()
+            .flatten())
+    }
+
+    /// As [`explain`](Self::explain) for several passages at the price of the same solutions: one
+    /// for each reason among the seeds, however many passages there are.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// use cornu_core::Extraction;
+    /// use cornu_hop::{HopGraph, Passage, RecallOptions};
+    ///
+    /// let rome = Passage::new(1, "Rome\nRome is old.", Extraction::default());
+    /// let pope = Passage::new(2, "Pope\nThe Pope lives in Rome.", Extraction::default());
+    /// let graph = HopGraph::build([&rome, &pope])?;
+    /// let found = graph.recall("Where does the Pope live?", None, &RecallOptions::default())?;
+    /// let why = graph.explain_all(&found, &[1, 2, 3])?;
+    /// assert_eq!(why[0], graph.explain(&found, &1)?);
+    /// assert!(why[1].is_some() && why[2].is_none());
+    /// # Ok::<(), cornu_hop::HopError>(())
+    /// ```
+    pub fn explain_all(
+        &self,
+        recalled: &Recalled<I>,
+        ids: &[I],
+    ) -> Result<Vec<Option<Explanation<I>>>, HopError> {
+        if recalled.seeds.is_empty() {
+            return Ok(vec![None; ids.len()]);
         }
-        let total: f64 = recalled.seeds.iter().map(|seed| seed.weight).sum();
-        let restarts = groups
-            .values()
-            .map(|group| Restart::new(self.nodes(), group.iter().copied()))
-            .collect::<Result<Vec<_>, _>>()?;
-        let options = SolveOptions::new(recalled.alpha);
-        let solutions = solve_batch(self.walk(), &restarts, &options)?;
+        let parted = Parted::new(self, recalled)?;
+        Ok(ids
+            .iter()
+            .map(|id| self.part(recalled, &parted, id))
+            .collect())
+    }
+
+    fn part(&self, recalled: &Recalled<I>, parted: &Parted<'_>, id: &I) -> Option<Explanation<I>> {
+        let found = recalled.ranking.iter().find(|scored| scored.id == *id)?;
+        let target = self.position(id)?;
         let mut parts = Vec::new();
-        for ((reason, group), solution) in groups.iter().zip(&solutions) {
-            let weight: f64 = group.iter().map(|(_, weight)| weight).sum();
-            let reached = solution.scores.get(target as usize).copied().unwrap_or(0.0);
+        for group in &parted.groups {
+            let weight: f64 = group.seeds.iter().map(|(_, weight)| weight).sum();
+            let reached = group.scores.get(target as usize).copied().unwrap_or(0.0);
             if reached > 0.0 {
                 parts.push(Part {
-                    reason: (*reason).clone(),
-                    share: reached * weight / total,
-                    path: self.path(group, target),
+                    reason: group.reason.clone(),
+                    share: reached * weight / parted.total,
+                    path: self.path(&group.seeds, target),
                 });
             }
         }
@@ -114,11 +141,11 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             let by_share = b.share.total_cmp(&a.share);
             by_share.then_with(|| a.reason.cmp(&b.reason))
         });
-        Ok(Some(Explanation {
+        Some(Explanation {
             id: id.clone(),
             score: found.score,
             parts,
-        }))
+        })
     }
 
     /// The path with the largest product of a seed's weight and the probabilities of its steps.
@@ -183,6 +210,51 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         Some(Step::Name {
             name: self.display(key).to_owned(),
             fact: fact.map(|fact| fact.text.clone()),
+        })
+    }
+}
+
+/// The seeds by their reasons, each with where a walk from these alone stands.
+struct Parted<'r> {
+    groups: Vec<Group<'r>>,
+    /// The weight of all seeds.
+    total: f64,
+}
+
+/// The seeds of one reason.
+struct Group<'r> {
+    reason: &'r SeedReason,
+    seeds: Vec<(u32, f64)>,
+    /// By node.
+    scores: Vec<f64>,
+}
+
+impl<'r> Parted<'r> {
+    fn new<I: Ord + Clone + Debug>(
+        graph: &HopGraph<I>,
+        recalled: &'r Recalled<I>,
+    ) -> Result<Self, HopError> {
+        let mut groups: BTreeMap<&SeedReason, Vec<(u32, f64)>> = BTreeMap::new();
+        for seed in &recalled.seeds {
+            let group = groups.entry(&seed.reason).or_default();
+            group.push((seed.node, seed.weight));
+        }
+        let restarts = groups
+            .values()
+            .map(|group| Restart::new(graph.nodes(), group.iter().copied()))
+            .collect::<Result<Vec<_>, _>>()?;
+        let options = SolveOptions::new(recalled.alpha);
+        let solutions = solve_batch(graph.walk(), &restarts, &options)?;
+        let groups = groups.into_iter().zip(solutions);
+        Ok(Self {
+            groups: groups
+                .map(|((reason, seeds), solution)| Group {
+                    reason,
+                    seeds,
+                    scores: solution.scores,
+                })
+                .collect(),
+            total: recalled.seeds.iter().map(|seed| seed.weight).sum(),
         })
     }
 }

@@ -10,6 +10,7 @@ use crate::error::RagError;
 use crate::evidence::{Statement, choose, cosine};
 use crate::explain;
 use crate::index::LiveRagIndex;
+use crate::multihop::Walked;
 use crate::search::{Hit, Routes};
 use crate::threshold::Threshold;
 
@@ -138,9 +139,42 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<Response, RagError> {
+        Ok(self
+            .answer_by(AnswerRoute::Hybrid, principal, question, threshold)?
+            .0)
+    }
+
+    /// As [`answer`](Self::answer), with the best chunks of a [walk](Self::search_hop) as the
+    /// evidence in place of those of the hybrid search. Each is judged as there, by the similarity
+    /// of its own text to the question. So a chunk in the middle of a path, which may not be like
+    /// the question at all, is in the trace with its path, and in the answer only where it reaches
+    /// the threshold.
+    ///
+    /// Costs what [`answer`](Self::answer) costs, and the walk.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer) and [`search_hop`](Self::search_hop).
+    pub fn answer_hop(
+        &self,
+        principal: &Principal,
+        question: &str,
+        threshold: &Threshold,
+    ) -> Result<Response, RagError> {
+        Ok(self
+            .answer_by(AnswerRoute::Hop, principal, question, threshold)?
+            .0)
+    }
+
+    fn answer_by(
+        &self,
+        route: AnswerRoute,
+        principal: &Principal,
+        question: &str,
+        threshold: &Threshold,
+    ) -> Result<(Response, Routes), RagError> {
         self.check_may_answer(principal, threshold)?;
         let snapshot = self.snapshot(principal)?;
-        Ok(self.answer_on(&snapshot, question, threshold)?.0)
+        self.answer_on(route, &snapshot, question, threshold)
     }
 
     /// What has to hold before a question is answered.
@@ -160,15 +194,19 @@ impl LiveRagIndex {
     /// The answer, and the search that it rests on.
     pub(crate) fn answer_on(
         &self,
+        route: AnswerRoute,
         snapshot: &Snapshot<'_>,
         question: &str,
         threshold: &Threshold,
     ) -> Result<(Response, Routes), RagError> {
-        let judged = self.judge(snapshot, question)?;
+        let judged = self.judge_by(route, snapshot, question)?;
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
         judged.routes.note(&mut trace, self);
+        if let Some(walked) = &judged.walked {
+            walked.note(&mut trace);
+        }
         let step = trace.step("threshold");
         step.note("metric", "cosine")
             .note("value", threshold.value())
@@ -209,12 +247,30 @@ impl LiveRagIndex {
         snapshot: &Snapshot<'_>,
         question: &str,
     ) -> Result<Judged, RagError> {
+        self.judge_by(AnswerRoute::Hybrid, snapshot, question)
+    }
+
+    fn judge_by(
+        &self,
+        route: AnswerRoute,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+    ) -> Result<Judged, RagError> {
         let routes = self.routes(snapshot, question, self.options.evidence)?;
         let anchors = match self.options.entity_check {
             true => anchors(&self.options.tokenizer, question),
             false => Vec::new(),
         };
-        let mut hits = routes.hits(snapshot)?;
+        let walked = match route {
+            AnswerRoute::Hybrid => None,
+            AnswerRoute::Hop => {
+                Some(self.walk(snapshot, question, &routes.dense, self.options.evidence)?)
+            }
+        };
+        let mut hits = match &walked {
+            Some(walked) => walked.hits(snapshot, &routes.dense)?,
+            None => routes.hits(snapshot)?,
+        };
         for anchor in anchors.iter().take(MOST_NAMES) {
             hits.extend(self.naming(snapshot, anchor.text(), &routes)?);
         }
@@ -227,7 +283,12 @@ impl LiveRagIndex {
                 continue;
             }
             let words = words_of(&self.options.tokenizer, &hit.chunk);
+            let paths = match &walked {
+                Some(walked) => walked.paths(snapshot, &hit.chunk.id)?,
+                None => Vec::new(),
+            };
             evidence.push(Evidence {
+                paths,
                 similarity: similarity(snapshot, &routes, &hit)?,
                 names: named(&anchors, &words),
                 hit,
@@ -235,6 +296,7 @@ impl LiveRagIndex {
         }
         Ok(Judged {
             routes,
+            walked,
             anchors,
             evidence,
         })
@@ -284,6 +346,7 @@ impl LiveRagIndex {
 /// The evidence for a question, with what it is judged by.
 pub(crate) struct Judged {
     routes: Routes,
+    walked: Option<Walked>,
     anchors: Vec<Anchor>,
     evidence: Vec<Evidence>,
 }
@@ -294,6 +357,22 @@ struct Evidence {
     similarity: f64,
     /// For each anchor, whether the chunk names it.
     names: Vec<bool>,
+    /// How a walk came to it.
+    paths: Vec<String>,
+}
+
+/// Where the evidence of an answer comes from.
+///
+/// ```
+/// assert_eq!(cornu::AskOptions::default().route, cornu::AnswerRoute::Hybrid);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerRoute {
+    /// The [hybrid search](LiveRagIndex::search_hybrid).
+    #[default]
+    Hybrid,
+    /// A [walk](LiveRagIndex::search_hop) over names and facts.
+    Hop,
 }
 
 impl Judged {
@@ -360,10 +439,13 @@ impl Judged {
             } else {
                 "out: names nothing that the question names"
             };
-            explain::hit(trace, at + 1, &evidence.hit)
-                .note("similarity", evidence.similarity)
+            let step = explain::hit(trace, at + 1, &evidence.hit);
+            step.note("similarity", evidence.similarity)
                 .note("names", named)
                 .note("verdict", verdict);
+            if !evidence.paths.is_empty() {
+                step.note("paths", evidence.paths.clone());
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use cornu_core::Principal;
 use cornu_segment::SegmentOptions;
 
-use crate::answer::Response;
+use crate::answer::{AnswerRoute, Response};
 use crate::error::RagError;
 use crate::index::LiveRagIndex;
 use crate::segments::FoundSegments;
@@ -18,6 +18,8 @@ use crate::threshold::Threshold;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskOptions {
+    /// Where the evidence comes from. Default: the hybrid search.
+    pub route: AnswerRoute,
     /// Whether tables are asked as well. Yes, unless set.
     pub tables: bool,
     /// How to choose the runs of chunks beside an answer. Default `None`: there are none.
@@ -27,6 +29,7 @@ pub struct AskOptions {
 impl Default for AskOptions {
     fn default() -> Self {
         Self {
+            route: AnswerRoute::default(),
             tables: true,
             segments: None,
         }
@@ -97,7 +100,8 @@ impl LiveRagIndex {
         }
         self.check_may_answer(principal, threshold)?;
         let snapshot = self.snapshot(principal)?;
-        let (mut response, routes) = self.answer_on(&snapshot, question, threshold)?;
+        let (mut response, routes) =
+            self.answer_on(options.route, &snapshot, question, threshold)?;
         let tables = match options.tables {
             true => self.tables_on(&snapshot, question, &routes)?,
             false => Vec::new(),

@@ -1,8 +1,9 @@
 //! What can go wrong, by name.
 
 use cornu_chunk::{ChunkError, TreeError};
-use cornu_core::{DocId, ProviderError, RankingError};
+use cornu_core::{ChunkId, DocId, ProviderError, RankingError};
 use cornu_fuse::FuseError;
+use cornu_hop::HopError;
 use cornu_rerank::{RerankError, TokensError};
 use cornu_segment::SegmentError;
 use cornu_sparse::SparseError;
@@ -54,9 +55,33 @@ pub enum RagError {
     /// Segments that cannot be extracted so.
     #[error(transparent)]
     Segment(#[from] SegmentError),
+    /// The walk over names and facts.
+    #[error(transparent)]
+    Hop(#[from] HopError),
+    /// No text that the asker sees was read by the extractor, so there is nothing to walk over.
+    #[error(
+        "nothing that the asker sees was read by the extractor {extractor}, so there are no names \
+         and statements to walk over. Index with it (`cornu index --extract rules`, or \
+         `complete_extractions` for what is in the index already)"
+    )]
+    NoExtractions {
+        /// The extractor that the index was opened with.
+        extractor: String,
+    },
+    /// A stored extraction that is not what this version writes.
+    #[error(
+        "the names and statements of chunk {chunk} cannot be read: {source}. Remove the document \
+         and index it again"
+    )]
+    Extraction {
+        /// The chunk.
+        chunk: ChunkId,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
     /// A document that is not public, and a provider to which only public ones may be sent.
     #[error(
-        "{doc} is not public and the embedding provider is remote; it was not sent, and it is not \
+        "{doc} is not public and the embedding provider or the extractor is remote; it was not sent, and it is not \
          in the index. Use a local provider, or set `disclosure` to `Disclosure::Everything`"
     )]
     NotDisclosed {

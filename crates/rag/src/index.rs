@@ -9,6 +9,7 @@ use cornu_store::{Snapshot, SqliteVecStore};
 
 use crate::error::RagError;
 use crate::kept::Keeper;
+use crate::multihop::Graphs;
 use crate::options::RagOptions;
 use crate::postings::Postings;
 
@@ -24,6 +25,7 @@ pub struct LiveRagIndex {
     pub(crate) provider: Arc<dyn EmbeddingProvider>,
     pub(crate) options: RagOptions,
     pub(crate) postings: Postings,
+    pub(crate) graphs: Graphs,
     pub(crate) kept: Option<Keeper>,
 }
 
@@ -57,6 +59,7 @@ impl LiveRagIndex {
             provider,
             options,
             postings,
+            graphs: Graphs::default(),
         };
         // Weights that no fusion takes are better found now than at the first question.
         index.fuse(&Ranking::empty(), &Ranking::empty())?;

@@ -217,26 +217,28 @@ impl LiveRagIndex {
             })
             .collect();
         let tokens = self.token_facts(&mut work);
+        let read = self.extraction_facts(&mut work);
         if !work.iter().any(|step| matches!(step, Step::Write { .. })) {
             return Ok(work.into_iter().map(Step::settle).collect());
         }
         self.store.batch(|batch| {
-            let written = work.into_iter().zip(&terms).zip(&tokens).map(
-                |((step, terms), tokens)| match step {
-                    Step::Write { facts, truncated } => {
-                        let change = match tokens {
-                            Some(tokens) => batch.upsert_with_tokens(&facts, terms, tokens),
-                            None => batch.upsert_with_terms(&facts, terms),
-                        }?;
-                        Ok(Ingested {
-                            change,
-                            chunks: facts.chunks.len(),
-                            truncated,
-                        })
-                    }
-                    other => other.settle(),
-                },
-            );
+            let beside = tokens.iter().zip(&read);
+            let written =
+                work.into_iter()
+                    .zip(&terms)
+                    .zip(beside)
+                    .map(|((step, terms), (tokens, read))| match step {
+                        Step::Write { facts, truncated } => {
+                            let (tokens, read) = (tokens.as_ref(), read.as_ref());
+                            let change = batch.upsert_with_rows(&facts, terms, tokens, read)?;
+                            Ok(Ingested {
+                                change,
+                                chunks: facts.chunks.len(),
+                                truncated,
+                            })
+                        }
+                        other => other.settle(),
+                    });
             Ok(written.collect())
         })
     }
@@ -391,7 +393,7 @@ impl LiveRagIndex {
 }
 
 /// A document on its way.
-enum Step {
+pub(crate) enum Step {
     Chunk,
     Embed {
         facts: DocumentFacts,
@@ -405,6 +407,15 @@ enum Step {
 }
 
 impl Step {
+    /// The indexed chunks of a document that is written.
+    pub(crate) fn indexed(&self) -> impl Iterator<Item = &Chunk> {
+        let facts = match self {
+            Self::Write { facts, .. } => Some(facts),
+            _ => None,
+        };
+        facts.into_iter().flat_map(DocumentFacts::indexed)
+    }
+
     /// The result of a document of which nothing has to be written.
     fn settle(self) -> Result<Ingested, RagError> {
         match self {

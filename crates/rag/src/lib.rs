@@ -2,7 +2,7 @@
 //!
 //! | module or item | what it is |
 //! |---|---|
-//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, three searches, `answer`, `calibrate` |
+//! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, four searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
 //! | [`Found`], [`Hit`], [`Place`], [`Second`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
@@ -67,11 +67,13 @@ mod contextual;
 mod error;
 mod evidence;
 mod explain;
+mod extractions;
 mod index;
 mod ingest;
 mod interval;
 mod kept;
 pub mod markers;
+mod multihop;
 mod opposites;
 mod options;
 mod postings;
@@ -85,7 +87,7 @@ mod tables;
 mod threshold;
 pub mod upkeep;
 
-pub use answer::{Answer, Outcome, Reason, Refusal, Response};
+pub use answer::{Answer, AnswerRoute, Outcome, Reason, Refusal, Response};
 pub use asking::{AskOptions, Asked};
 pub use calibrate::{Calibration, Labelled, Target};
 pub use contextual::ContextualChunker;
@@ -115,7 +117,9 @@ pub use cornu_chunk as chunk;
 pub use cornu_core as core;
 pub use cornu_embed as embed;
 pub use cornu_eval as eval;
+pub use cornu_extract as extract;
 pub use cornu_fuse as fuse;
+pub use cornu_hop as hop;
 pub use cornu_pool as pool;
 pub use cornu_remote as remote;
 pub use cornu_rerank as rerank;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
+use cornu_core::Extractor;
 use cornu_fuse::{Normalisation, RrfOptions};
+use cornu_hop::RecallOptions;
 use cornu_pool::CacheOptions;
 use cornu_remote::Disclosure;
 use cornu_rerank::{Reranker, TokenSpace};
@@ -57,10 +59,19 @@ pub struct RagOptions {
     /// [`complete_tokens`](crate::LiveRagIndex::complete_tokens); candidates without have theirs
     /// computed when they are reranked.
     pub tokens: Option<TokenSpace>,
+    /// What reads names and statements from texts at ingest, to be stored for
+    /// [`search_hop`](crate::LiveRagIndex::search_hop), such as
+    /// [`RuleExtractor`](crate::extract::RuleExtractor), which needs no model. Default `None`:
+    /// nothing is read. Documents that are in the index already get theirs by
+    /// [`complete_extractions`](crate::LiveRagIndex::complete_extractions). One that sends texts
+    /// somewhere is held to `disclosure`, as the provider is.
+    pub extractor: Option<Arc<dyn Extractor>>,
+    /// The weights of the walk over names and facts.
+    pub recall: RecallOptions,
     /// The database's options.
     pub store: cornu_store::Options,
-    /// What the provider may be sent. Default `None`: the provider is local, so nothing leaves the
-    /// machine. **Set it for every provider that is not** (see `Client::leaves_machine` of
+    /// What the provider and the extractor may be sent. Default `None`: both are local, so nothing leaves the
+    /// machine. **Set it where one of them is not** (see `Client::leaves_machine` of
     /// `cornu-remote`); a provider sees texts, not grants, so the index cannot know by itself.
     pub disclosure: Option<Disclosure>,
     /// Whether the two routes' results are kept for those who ask the same again. Default `None`.
@@ -126,6 +137,8 @@ impl Default for RagOptions {
             reranker: None,
             pool: 50,
             tokens: None,
+            extractor: None,
+            recall: RecallOptions::default(),
             store: cornu_store::Options::default(),
             disclosure: None,
             cache: None,
@@ -169,6 +182,11 @@ impl fmt::Debug for RagOptions {
             )
             .field("pool", &self.pool)
             .field("tokens", &self.tokens.as_ref().map(TokenSpace::fingerprint))
+            .field(
+                "extractor",
+                &self.extractor.as_ref().map(|one| one.fingerprint()),
+            )
+            .field("recall", &self.recall)
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
             .field("cache", &self.cache)

@@ -246,17 +246,9 @@ impl LiveRagIndex {
         routes: &Routes,
     ) -> Result<Vec<Hit>, RagError> {
         let (_, ranking) = self.sparse(snapshot, name, NAMED)?;
-        let place = |ranking: &Ranking<ChunkId>, id: &ChunkId| {
-            let at = ranking.rank_of(id)?;
-            let score = ranking.as_slice().get(at - 1)?.score;
-            Some(Place {
-                rank: at,
-                score,
-                share: None,
-            })
-        };
         hits(snapshot, in_order(&ranking), |id, _, _| {
-            (place(&routes.dense, id), place(&routes.sparse, id))
+            let place = |ranking| Place::in_ranking(ranking, id);
+            (place(&routes.dense), place(&routes.sparse))
         })
     }
 
@@ -376,6 +368,16 @@ impl Routes {
 }
 
 impl Place {
+    pub(crate) fn in_ranking(ranking: &Ranking<ChunkId>, id: &ChunkId) -> Option<Self> {
+        let rank = ranking.rank_of(id)?;
+        let score = ranking.as_slice().get(rank - 1)?.score;
+        Some(Self {
+            rank,
+            score,
+            share: None,
+        })
+    }
+
     fn of(share: Share) -> Self {
         Self {
             rank: share.rank,
@@ -385,12 +387,12 @@ impl Place {
     }
 }
 
-fn in_order(ranking: &Ranking<ChunkId>) -> impl Iterator<Item = (ChunkId, f64)> {
+pub(crate) fn in_order(ranking: &Ranking<ChunkId>) -> impl Iterator<Item = (ChunkId, f64)> {
     ranking.iter().map(|hit| (hit.id, hit.score))
 }
 
 /// The chunks of a ranking, with their places in the routes.
-fn hits(
+pub(crate) fn hits(
     snapshot: &Snapshot<'_>,
     ranking: impl Iterator<Item = (ChunkId, f64)>,
     places: impl Fn(&ChunkId, usize, f64) -> (Option<Place>, Option<Place>),

@@ -49,12 +49,12 @@ pub(crate) fn seal(texts: &Texts<'_>) -> [u8; 16] {
     hash.half()
 }
 
-/// Half a blake3 over a chunk's token vectors and whose they are.
-pub(crate) fn token_seal(chunk: &ChunkId, space: &[u8; 32], tokens: &[u8]) -> [u8; 16] {
-    let mut hash = Parts::new("cornu store tokens v1");
+/// Half a blake3 over a row beside a chunk and whose it is.
+pub(crate) fn row_seal(domain: &str, chunk: &ChunkId, space: &[u8; 32], row: &[u8]) -> [u8; 16] {
+    let mut hash = Parts::new(domain);
     hash.bytes(chunk.as_bytes());
     hash.bytes(space);
-    hash.bytes(tokens);
+    hash.bytes(row);
     hash.half()
 }
 

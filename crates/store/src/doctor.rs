@@ -284,7 +284,8 @@ fn seals(
             found.push(format!("the grant {grant:?}: {error}"));
         }
     }
-    crate::tokens::check(reader, found)
+    crate::tokens::TOKENS.doctor(reader, found)?;
+    crate::extractions::EXTRACTIONS.doctor(reader, found)
 }
 
 fn parents(

@@ -62,12 +62,12 @@ pub enum StoreError {
         /// By how much it may differ.
         tolerance: f64,
     },
-    /// Not one vector, one list of terms or one row of token vectors for each indexed chunk.
+    /// Not one vector, list of terms or row beside it for each indexed chunk.
     #[error("{doc} has {found} {what} for {expected} indexed chunks; give one for each")]
     RowCount {
         /// The document.
         doc: DocId,
-        /// Vectors, lists of terms, rows of token vectors.
+        /// Vectors, lists of terms, token vectors, names and statements.
         what: &'static str,
         /// Indexed chunks.
         expected: usize,

@@ -9,6 +9,7 @@
 //! | [`terms`] | [`ChunkTerms`]: what a sparse route reads |
 //! | [`artifact`] | [`Facts`], [`ArtifactFile`]: for what others derive |
 //! | [`tokens`] | [`TokenFacts`]: token vectors, where an index has them |
+//! | [`extractions`] | [`ExtractionFacts`]: what was read from chunks, where an index has it |
 //! | [`maintain`] | [`Stats`], and rebuilding and compacting |
 //! | [`doctor`] | [`Finding`]: what does not hold |
 //! | [`error`] | [`StoreError`] |
@@ -55,9 +56,11 @@
 //! ```
 
 pub mod artifact;
+mod beside;
 mod digest;
 pub mod doctor;
 pub mod error;
+pub mod extractions;
 mod kernel;
 mod knn;
 mod lookup;
@@ -85,6 +88,7 @@ pub mod write;
 pub use artifact::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX};
 pub use doctor::{Check, Finding};
 pub use error::StoreError;
+pub use extractions::{ExtractionFacts, ExtractionStats};
 pub use maintain::Stats;
 pub use options::{Access, Durability, Options, Route};
 pub use owner::Known;

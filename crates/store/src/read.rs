@@ -35,6 +35,9 @@ const CHUNK_COLUMNS: &str = "c.chunk, d.name, c.indexed, c.kind, c.parent,
     c.span_start, c.span_end, c.core_start, c.core_end, c.line_first, c.line_last, c.tokens,
     t.headings, t.prefix, t.language, t.text, t.index_text, t.seal";
 
+/// How many these are.
+const CHUNK_COLUMN_COUNT: usize = 18;
+
 /// Finds the row `c` of `chunks` whose id is the first parameter.
 pub(crate) const OF_CHUNK: &str = "c.chunk = ?1 AND c.id =
     (SELECT id FROM new_chunk_ids WHERE chunk = ?1
@@ -310,6 +313,21 @@ impl Reader<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// Chunks, each with its row and where in it the `more` columns begin. `from` names the tables
+    /// `c` (chunks), `d` (documents) and `t` (texts).
+    pub(crate) fn chunks(
+        &self,
+        more: &str,
+        from: &str,
+        values: impl rusqlite::Params,
+        mut take: impl FnMut(Chunk, &Row<'_>, usize) -> Result<(), RowError>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {CHUNK_COLUMNS}, {more} FROM {from}");
+        self.each(&sql, values, |row| {
+            take(self.chunk_of(row)?, row, CHUNK_COLUMN_COUNT)
+        })
     }
 
     pub(crate) fn wrap(&self, error: rusqlite::Error) -> StoreError {

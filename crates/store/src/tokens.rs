@@ -1,29 +1,23 @@
 //! Token vectors of chunks, for late interaction: facts that an index may have or not.
 //!
-//! The store does not look into them. Each row has the digest of the space that it belongs to, so
-//! that vectors of another model or precision are never taken for those that are asked for, and a
-//! seal, so that damage in the file does not become a score. They stand in a table of their own,
-//! which is made when the first of them is written.
+//! The store does not look into them; see [`Snapshot::token_vectors`] for how they are read.
 
-use cornu_core::{ChunkId, DocId, DocumentFacts};
-use rusqlite::{OptionalExtension, params};
+use cornu_core::{Change, ChunkId, DocumentFacts};
+use rusqlite::params;
 
-use crate::digest;
+use crate::beside::{Beside, Rows};
 use crate::error::StoreError;
-use crate::read::Reader;
+use crate::read::OF_CHUNK;
 use crate::snapshot::{Reading, Snapshot};
 use crate::store::SqliteVecStore;
 use crate::write::Batch;
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS token_vectors (
-  id INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
-  space BLOB NOT NULL CHECK (length(space) = 32),
-  tokens BLOB NOT NULL,
-  seal BLOB NOT NULL CHECK (length(seal) = 16)
-) STRICT";
-
-const HAS_TABLE: &str =
-    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'token_vectors'";
+pub(crate) const TOKENS: Beside = Beside {
+    table: "token_vectors",
+    column: "tokens",
+    what: "token vectors",
+    domain: "cornu store tokens v1",
+};
 
 /// The token vectors of a document, as bytes.
 ///
@@ -51,6 +45,16 @@ pub struct TokenStats {
     pub bytes: u64,
 }
 
+impl TokenFacts {
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows {
+            of: TOKENS,
+            space: &self.space,
+            rows: &self.rows,
+        }
+    }
+}
+
 impl Snapshot<'_> {
     /// The token vectors of chunks, in order; `None` alike where a chunk does not exist, is not
     /// seen, or has none of this space. O(chunks · log).
@@ -64,26 +68,22 @@ impl Snapshot<'_> {
     ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         self.reading().read(|reader| {
             let mut found = vec![None; chunks.len()];
-            if !has_table(reader)? {
-                return Ok(found);
-            }
-            let sql = "SELECT c.document, t.tokens, t.seal FROM chunks AS c
-                JOIN token_vectors AS t ON t.id = c.id WHERE c.chunk = ?1 AND t.space = ?2";
+            let table = TOKENS.or_empty(reader)?;
+            let sql = format!(
+                "SELECT c.document, t.tokens, t.seal FROM chunks AS c
+                 JOIN {table} AS t ON t.id = c.id WHERE {OF_CHUNK} AND t.space = ?2"
+            );
             for (chunk, found) in chunks.iter().zip(&mut found) {
                 let mut row = None;
-                reader.each(sql, params![chunk.as_bytes(), space], |values| {
+                reader.each(&sql, params![chunk.as_bytes(), space], |values| {
                     if self.view().contains(values.get(0)?) {
-                        row = Some((values.get::<_, Vec<u8>>(1)?, values.get::<_, [u8; 16]>(2)?));
+                        row = Some((values.get(1)?, values.get(2)?));
                     }
                     Ok(())
                 })?;
-                if let Some((tokens, seal)) = row {
-                    if digest::token_seal(chunk, space, &tokens) != seal {
-                        let detail = format!("the token vectors of chunk {chunk}");
-                        return Err(reader.damaged(format!("{detail} are not what was written")));
-                    }
-                    *found = Some(tokens);
-                }
+                *found = row
+                    .map(|row| TOKENS.sealed(reader, chunk, space, row))
+                    .transpose()?;
             }
             Ok(found)
         })
@@ -106,24 +106,10 @@ impl SqliteVecStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn token_stats(&self) -> Result<TokenStats, StoreError> {
-        Reading::begin(self)?.read(|reader| {
-            let mut stats = TokenStats::default();
-            if has_table(reader)? {
-                let sql = "SELECT count(*), coalesce(sum(length(tokens)), 0) FROM token_vectors";
-                reader.each(sql, [], |row| {
-                    stats = TokenStats {
-                        chunks: row.get(0)?,
-                        bytes: row.get(1)?,
-                    };
-                    Ok(())
-                })?;
-            }
-            Ok(stats)
-        })
+        let (chunks, bytes) = Reading::begin(self)?.read(|reader| TOKENS.stats(reader))?;
+        Ok(TokenStats { chunks, bytes })
     }
-}
 
-impl SqliteVecStore {
     /// Indexed chunks that have no token vectors of a space, with what is embedded of them: at most
     /// `limit`, behind chunk `after`, in order of id. For the owner: it tells about all documents.
     /// Reads the table's index.
@@ -137,15 +123,13 @@ impl SqliteVecStore {
         limit: usize,
     ) -> Result<Vec<(ChunkId, String)>, StoreError> {
         Reading::begin(self)?.read(|reader| {
-            // Without the table no chunk has any.
-            let held = match has_table(reader)? {
-                true => "NOT EXISTS (SELECT 1 FROM token_vectors AS v WHERE v.id = c.id AND v.space = ?1)",
-                false => "?1 IS NOT NULL",
-            };
+            let table = TOKENS.or_empty(reader)?;
             let sql = format!(
                 "SELECT c.chunk, coalesce(t.index_text, t.text) FROM chunks AS c
                  JOIN chunk_texts AS t ON t.id = c.id
-                 WHERE c.indexed = 1 AND c.chunk > ?2 AND {held} ORDER BY c.chunk LIMIT ?3"
+                 WHERE c.indexed = 1 AND c.chunk > ?2
+                 AND NOT EXISTS (SELECT 1 FROM {table} AS v WHERE v.id = c.id AND v.space = ?1)
+                 ORDER BY c.chunk LIMIT ?3"
             );
             let after: &[u8] = after.map_or(&[], |id| id.as_bytes());
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -171,26 +155,7 @@ impl Batch<'_> {
         space: &[u8; 32],
         rows: &[(ChunkId, Vec<u8>)],
     ) -> Result<usize, StoreError> {
-        let written = self.in_savepoint(|batch| {
-            batch.run(TABLE, [])?;
-            let mut written = 0;
-            for (chunk, row) in rows {
-                written += batch.run(
-                    "INSERT INTO token_vectors (id, space, tokens, seal)
-                     SELECT id, ?2, ?3, ?4 FROM chunks WHERE chunk = ?1 AND indexed = 1
-                     ON CONFLICT (id) DO UPDATE SET space = ?2, tokens = ?3, seal = ?4",
-                    params![
-                        chunk.as_bytes(),
-                        space,
-                        row,
-                        digest::token_seal(chunk, space, row)
-                    ],
-                )?;
-            }
-            Ok(written)
-        })?;
-        self.note_change(written > 0);
-        Ok(written)
+        self.put_rows(TOKENS, space, rows)
     }
 
     /// As [`upsert_with_terms`](Self::upsert_with_terms), with the token vectors of each indexed
@@ -206,101 +171,7 @@ impl Batch<'_> {
         facts: &DocumentFacts,
         terms: &[crate::TermCounts],
         tokens: &TokenFacts,
-    ) -> Result<cornu_core::Change, StoreError> {
-        self.write(facts, Some(terms), Some(tokens))
+    ) -> Result<Change, StoreError> {
+        self.write(facts, Some(terms), &[tokens.rows()])
     }
-
-    /// Whether exactly these are stored.
-    pub(crate) fn has_tokens(&self, doc: &DocId, tokens: &TokenFacts) -> Result<bool, StoreError> {
-        let stored = || -> rusqlite::Result<Option<Vec<[u8; 16]>>> {
-            let held: u64 = self
-                .connection()
-                .prepare_cached(HAS_TABLE)?
-                .query_row([], |row| row.get(0))?;
-            if held == 0 {
-                return Ok(None);
-            }
-            let mut statement = self.connection().prepare_cached(
-                "SELECT t.seal FROM documents AS d
-                 JOIN chunks AS c ON c.document = d.ordinal AND c.indexed = 1
-                 JOIN token_vectors AS t ON t.id = c.id WHERE d.name = ?1 ORDER BY c.place",
-            )?;
-            let seals = statement.query_map([doc.as_str()], |row| row.get(0))?;
-            seals.collect::<rusqlite::Result<_>>().map(Some)
-        };
-        let stored = stored()
-            .map_err(|error| self.wrap(error))?
-            .unwrap_or_default();
-        if stored.len() != tokens.rows.len() {
-            return Ok(false);
-        }
-        let chunks = self.indexed_chunks(doc)?;
-        let seals = chunks.iter().zip(&tokens.rows);
-        let seals = seals.map(|((_, chunk), row)| digest::token_seal(chunk, &tokens.space, row));
-        Ok(seals.eq(stored))
-    }
-
-    /// Writes the rows of a document that is there, in place of those it had.
-    pub(crate) fn put_tokens(&self, doc: &DocId, tokens: &TokenFacts) -> Result<(), StoreError> {
-        self.run(TABLE, [])?;
-        for ((id, chunk), row) in self.indexed_chunks(doc)?.iter().zip(&tokens.rows) {
-            self.run(
-                "INSERT INTO token_vectors (id, space, tokens, seal) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (id) DO UPDATE SET space = ?2, tokens = ?3, seal = ?4",
-                params![
-                    id,
-                    tokens.space,
-                    row,
-                    digest::token_seal(chunk, &tokens.space, row)
-                ],
-            )?;
-        }
-        Ok(())
-    }
-
-    fn indexed_chunks(&self, doc: &DocId) -> Result<Vec<(i64, ChunkId)>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<_>> {
-            let mut statement = self.connection().prepare_cached(
-                "SELECT c.id, c.chunk FROM documents AS d JOIN chunks AS c
-                 ON c.document = d.ordinal AND c.indexed = 1 WHERE d.name = ?1 ORDER BY c.place",
-            )?;
-            let rows = statement.query_map([doc.as_str()], |row| {
-                Ok((row.get(0)?, ChunkId::from_bytes(row.get(1)?)))
-            })?;
-            rows.collect()
-        };
-        read().map_err(|error| self.wrap(error))
-    }
-}
-
-/// Adds what does not hold of token vectors: seals, and rows of chunks that are not indexed.
-pub(crate) fn check(reader: &Reader<'_>, found: &mut Vec<String>) -> Result<(), StoreError> {
-    if !has_table(reader)? {
-        return Ok(());
-    }
-    let sql = "SELECT c.chunk, c.indexed, t.space, t.tokens, t.seal
-        FROM token_vectors AS t JOIN chunks AS c ON c.id = t.id ORDER BY t.id";
-    reader.each(sql, [], |row| {
-        let chunk = ChunkId::from_bytes(row.get(0)?);
-        let tokens = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-        let seal: [u8; 16] = row.get(4)?;
-        if !row.get::<_, bool>(1)? || digest::token_seal(&chunk, &row.get(2)?, tokens) != seal {
-            found.push(format!(
-                "the token vectors of chunk {chunk} are not what was written"
-            ));
-        }
-        Ok(())
-    })
-}
-
-fn has_table(reader: &Reader<'_>) -> Result<bool, StoreError> {
-    let count = reader.connection.prepare_cached(HAS_TABLE);
-    let count = count.and_then(|mut statement| {
-        statement
-            .query_row([], |row| row.get::<_, u64>(0))
-            .optional()
-    });
-    count
-        .map(|count| count.unwrap_or(0) > 0)
-        .map_err(|error| reader.wrap(error))
 }

@@ -7,27 +7,12 @@ use ndarray::ArrayView1;
 
 use crate::error::StoreError;
 use crate::terms::TermCounts;
-use crate::tokens::TokenFacts;
 
 /// By how much the L2 norm of a stored vector may differ from 1.
 ///
 /// A vector of dimension D that was divided by its norm in f32 is within about √D · 2⁻²⁴ of a unit
 /// vector: 1.2e-6 at worst for 384, 1e-7 in practice.
 pub const UNIT_TOLERANCE: f64 = 1e-6;
-
-/// One row of token vectors for each indexed chunk.
-pub(crate) fn tokens(facts: &DocumentFacts, tokens: Option<&TokenFacts>) -> Result<(), StoreError> {
-    let indexed = facts.indexed().count();
-    match tokens.map(|tokens| tokens.rows.len()) {
-        Some(found) if found != indexed => Err(StoreError::RowCount {
-            doc: facts.doc.clone(),
-            what: "rows of token vectors",
-            expected: indexed,
-            found,
-        }),
-        _ => Ok(()),
-    }
-}
 
 /// Everything that makes facts acceptable. O(chunks · D).
 pub(crate) fn facts(

@@ -7,11 +7,11 @@ use std::time::Duration;
 use cornu_core::{Change, Chunk, DocId, DocumentFacts};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
+use crate::beside::Rows;
 use crate::digest::{self, Seal, Texts};
 use crate::error::StoreError;
 use crate::sqlite::schema::{self, SETTLED_IDS};
 use crate::terms::{self, TermCounts};
-use crate::tokens::TokenFacts;
 use crate::validate;
 
 /// Many documents in one commit; see [`SqliteVecStore::batch`](crate::SqliteVecStore::batch).
@@ -64,7 +64,7 @@ impl<'c> Batch<'c> {
     /// # Errors
     /// [`StoreError`].
     pub fn upsert(&mut self, facts: &DocumentFacts) -> Result<Change, StoreError> {
-        self.write(facts, None, None)
+        self.write(facts, None, &[])
     }
 
     /// As [`upsert`](Self::upsert), with the terms of each indexed chunk, in their order.
@@ -76,7 +76,7 @@ impl<'c> Batch<'c> {
         facts: &DocumentFacts,
         terms: &[TermCounts],
     ) -> Result<Change, StoreError> {
-        self.write(facts, Some(terms), None)
+        self.write(facts, Some(terms), &[])
     }
 
     /// As [`FactStore::remove`](cornu_core::FactStore::remove).
@@ -93,18 +93,22 @@ impl<'c> Batch<'c> {
         &mut self,
         facts: &DocumentFacts,
         terms: Option<&[TermCounts]>,
-        tokens: Option<&TokenFacts>,
+        beside: &[Rows<'_>],
     ) -> Result<Change, StoreError> {
         validate::facts(facts, terms, self.dimension)?;
-        validate::tokens(facts, tokens)?;
+        for rows in beside {
+            rows.check(facts)?;
+        }
         let digest = digest::facts(facts, terms);
         let known = stored_digest(self.connection, &facts.doc).map_err(|error| self.wrap(error))?;
         let same = known == Some(digest);
-        let others = match tokens {
-            Some(tokens) if same => (!self.has_tokens(&facts.doc, tokens)?).then_some(tokens),
-            tokens => tokens,
-        };
-        if same && others.is_none() {
+        let mut others = Vec::new();
+        for &rows in beside {
+            if !same || !self.has_rows(&facts.doc, rows)? {
+                others.push(rows);
+            }
+        }
+        if same && others.is_empty() {
             return Ok(Change::Unchanged);
         }
         self.in_savepoint(|batch| {
@@ -112,7 +116,9 @@ impl<'c> Batch<'c> {
                 batch.delete(&facts.doc)?;
                 batch.insert(facts, terms, &digest)?;
             }
-            others.map_or(Ok(()), |tokens| batch.put_tokens(&facts.doc, tokens))
+            others
+                .iter()
+                .try_for_each(|&rows| batch.put_all(&facts.doc, rows))
         })?;
         self.changed = true;
         Ok(match known {

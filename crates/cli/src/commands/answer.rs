@@ -3,18 +3,18 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use cornu::chunk::html;
 use cornu::segment::Relevance;
 use cornu::store::Access;
 use cornu::{
-    Answer, AskOptions, Asked, FoundSegments, LiveRagIndex, Preset, RagOptions, Response,
-    SegmentOptions, Threshold, Trace,
+    Answer, AnswerRoute, AskOptions, Asked, FoundSegments, LiveRagIndex, Preset, RagOptions,
+    Response, SegmentOptions, Threshold, Trace,
 };
 use serde::Serialize;
 
 use super::{note_grants, short, tables};
-use crate::args::{AskArgs, EmbedderArgs, ExplainArgs, SegmentsArg};
+use crate::args::{AskArgs, AskRoute, EmbedderArgs, ExplainArgs, RerankArgs, SegmentsArg};
 use crate::chat;
 use crate::embedder::check_asker;
 use crate::output::{self, Outcome, Terminal};
@@ -26,6 +26,7 @@ const BY_HAND: f64 = 0.2;
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_asker(&args.embedder, &principal)?;
+    check_route(args.route, &args.rerank)?;
     let options = RagOptions {
         chat: args.chat.model(&principal)?,
         ..args.rerank.options(&args.embedder)?
@@ -37,7 +38,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.embedder, &index, terminal)?,
     };
-    let options = ask_options(args.segments, &threshold);
+    let options = ask_options(args.route, args.segments, &threshold);
     let asked = index.ask(&principal, &args.question, &threshold, &options)?;
     note_grants(&principal, terminal);
     note_moved(&asked.response, terminal);
@@ -52,6 +53,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
 
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
+    check_route(args.route, &args.rerank)?;
     let options = args.rerank.options(&args.embedder)?;
     let index = args
         .embedder
@@ -63,14 +65,18 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
     let (mut trace, outcome, segments) = match &given {
         Some(threshold) => {
             check_asker(&args.embedder, &principal)?;
-            let options = ask_options(args.segments, threshold);
+            let options = ask_options(args.route, args.segments, threshold);
             let asked = index.ask(&principal, &args.question, threshold, &options)?;
             note_moved(&asked.response, terminal);
             let outcome = outcome(&asked);
             (asked.response.trace, outcome, asked.segments)
         }
         None => {
-            let trace = index.explain(&principal, &args.question, args.k.get())?;
+            let (question, k) = (args.question.as_str(), args.k.get());
+            let trace = match args.route {
+                AskRoute::Hybrid => index.explain(&principal, question, k),
+                AskRoute::Hop => index.explain_hop(&principal, question, k),
+            }?;
             (trace, Outcome::Done, None)
         }
     };
@@ -98,15 +104,27 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
     Ok(outcome)
 }
 
+fn check_route(route: AskRoute, rerank: &RerankArgs) -> Result<()> {
+    ensure!(
+        route == AskRoute::Hybrid || rerank.is_none(),
+        "--rerank looks again at what the hybrid search found; leave it out with --route hop"
+    );
+    Ok(())
+}
+
 #[derive(Serialize)]
 struct Explained<'a> {
     trace: &'a Trace,
 }
 
 /// Tables, and the runs that are asked for.
-fn ask_options(segments: SegmentsArg, threshold: &Threshold) -> AskOptions {
+fn ask_options(route: AskRoute, segments: SegmentsArg, threshold: &Threshold) -> AskOptions {
     let preset = segments.preset();
     AskOptions {
+        route: match route {
+            AskRoute::Hybrid => AnswerRoute::Hybrid,
+            AskRoute::Hop => AnswerRoute::Hop,
+        },
         segments: preset.map(|preset| segment_options(preset, threshold)),
         ..AskOptions::default()
     }

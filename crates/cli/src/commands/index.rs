@@ -1,14 +1,16 @@
 //! `cornu index`.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, ensure};
+use cornu::extract::RuleExtractor;
 use cornu::store::Access;
 use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagOptions};
 use serde::Serialize;
 
-use crate::args::IndexArgs;
+use crate::args::{Extract, IndexArgs};
 use crate::files::{Failed, Files};
 use crate::grants::Grants;
 use crate::output::{self, Outcome, Terminal};
@@ -54,6 +56,13 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
             "{written} chunks that had no token vectors got them"
         ));
     }
+    if args.extract == Extract::Rules {
+        let written =
+            index.complete_extractions(|so_far| terminal.note(&format!("read: {so_far} more")))?;
+        terminal.note(&format!(
+            "{written} chunks that had not been read were read"
+        ));
+    }
     // Now, rather than at the first question.
     index.prepare()?;
     summary.show(args, terminal)
@@ -62,6 +71,10 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
 fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRagIndex> {
     let options = RagOptions {
         tokens: args.tokens.as_deref().map(token_space).transpose()?,
+        extractor: match args.extract {
+            Extract::Off => None,
+            Extract::Rules => Some(Arc::new(RuleExtractor::new())),
+        },
         ..RagOptions::default()
     };
     let chunking = args.chunker.chunking(&args.database.path)?;

@@ -13,6 +13,7 @@ mod bert;
 mod chatting;
 mod config;
 mod eval;
+mod hop;
 mod indexing;
 mod memory;
 mod owner;

@@ -11,6 +11,7 @@ mod english;
 
 use cornu_core::{Extraction, Extractor, Fingerprint, ProviderError};
 use cornu_text::{is_han, sentences};
+use rayon::prelude::*;
 
 /// The version of the rules: another number, another fingerprint.
 const RULES: u32 = 1;
@@ -83,7 +84,7 @@ impl Extractor for RuleExtractor {
     }
 
     fn extract(&self, texts: &[&str]) -> Result<Vec<Extraction>, ProviderError> {
-        Ok(texts.iter().map(|text| self.read(text)).collect())
+        Ok(texts.par_iter().map(|text| self.read(text)).collect())
     }
 }
 

@@ -73,6 +73,7 @@ fn what_is_asked_at_once_is_what_is_asked_by_parts() {
     assert!(explained.to_string().ends_with(more.trim_start()), "{more}");
 
     let no_tables = AskOptions {
+        route: cornu::AnswerRoute::Hybrid,
         tables: false,
         segments: None,
     };

@@ -9,7 +9,7 @@ use crate::world::{World, scenario};
 type Named = (&'static str, fn(&World, &Principal, &str) -> String);
 
 /// Every way of asking, as text and as JSON.
-const ROUTES: [Named; 12] = [
+const ROUTES: [Named; 14] = [
     ("dense", |world, principal, question| {
         let found = world
             .home
@@ -45,6 +45,23 @@ const ROUTES: [Named; 12] = [
     ("convex", |world, principal, question| {
         let found = world.convex.search_hybrid(principal, question, 2).unwrap();
         found.to_json() + &found.trace.to_string()
+    }),
+    ("hop", |world, principal, question| {
+        let index = &world.home.index;
+        let few = index.search_hop(principal, question, 3).unwrap();
+        let all = index.search_hop(principal, question, 1000).unwrap();
+        let explained = index.explain_hop(principal, question, 5).unwrap();
+        format!("{}{}{}{explained}", few.to_json(), all.to_json(), all.trace)
+    }),
+    ("answer by hop", |world, principal, question| {
+        [-1.0, 0.3]
+            .map(|value| {
+                let threshold = world.home.threshold(value);
+                let index = &world.home.index;
+                let response = index.answer_hop(principal, question, &threshold).unwrap();
+                response.to_json() + &response.trace.to_string()
+            })
+            .concat()
     }),
     ("explain", |world, principal, question| {
         let trace = world.home.index.explain(principal, question, 5).unwrap();

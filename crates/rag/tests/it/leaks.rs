@@ -328,3 +328,12 @@ fn leak_18_rerank_then_filter() {
         });
     }
 }
+
+#[test]
+fn leak_19_walk_over_all_then_filter() {
+    assert_caught(|world, principal, question| {
+        let index = &world.home.index;
+        let found = index.search_hop(&world.owner(), question, 1000).unwrap();
+        shown(&visible(world, principal, &found.hits))
+    });
+}

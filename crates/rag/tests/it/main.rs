@@ -15,6 +15,7 @@ mod chat_interference;
 mod chat_server;
 mod claims;
 mod faults;
+mod hop;
 mod interference;
 mod journey;
 mod leaks;

@@ -8,6 +8,7 @@ use crate::rerankers;
 use cornu::core::testing::proptest::prelude::*;
 use cornu::core::testing::proptest::sample::Index;
 use cornu::core::testing::strategies;
+use cornu::extract::RuleExtractor;
 use cornu::fuse::Normalisation;
 use cornu::store::Durability;
 use cornu::{
@@ -61,7 +62,7 @@ impl Home {
         Self::of(Arc::new(HashEmbeddingProvider::default()), options())
     }
 
-    fn of(provider: Arc<dyn EmbeddingProvider>, options: RagOptions) -> Self {
+    pub(crate) fn of(provider: Arc<dyn EmbeddingProvider>, options: RagOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let index = LiveRagIndex::open(folder.path().join("index.db"), provider, options);
         Self {
@@ -126,6 +127,8 @@ impl World {
                 for index in others.chain(&world.reranked) {
                     index.search_hybrid(&everybody, question, 3).unwrap();
                 }
+                let hop = world.home.index.search_hop(&everybody, question, 3);
+                hop.unwrap();
             }
         }
         world
@@ -153,6 +156,7 @@ impl World {
     fn empty() -> Self {
         let home = Home::with(RagOptions {
             tokens: Some(rerankers::space()),
+            extractor: Some(Arc::new(RuleExtractor::new())),
             ..options()
         });
         let path = home.folder.path().join("index.db");

@@ -10,6 +10,7 @@
 mod artifacts;
 mod cases;
 mod conformance;
+mod extractions;
 mod files;
 mod killed;
 mod owner;

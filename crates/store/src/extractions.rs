@@ -1,0 +1,187 @@
+//! What was read from chunks, as names and statements: facts that an index may have or not.
+//!
+//! The store does not look into them, as it does not into [token vectors](crate::tokens).
+
+use cornu_core::{Change, Chunk, ChunkId, DocumentFacts};
+use rusqlite::params;
+
+use crate::beside::{Beside, Rows};
+use crate::error::StoreError;
+use crate::read::ordinals;
+use crate::snapshot::{Reading, Snapshot};
+use crate::store::SqliteVecStore;
+use crate::terms::TermCounts;
+use crate::tokens::TokenFacts;
+use crate::write::Batch;
+
+pub(crate) const EXTRACTIONS: Beside = Beside {
+    table: "extractions",
+    column: "extraction",
+    what: "names and statements",
+    domain: "cornu store extractions v1",
+};
+
+/// What was read from a document, as bytes.
+///
+/// ```
+/// use cornu_store::ExtractionFacts;
+/// let facts = ExtractionFacts { extractor: [7; 32], rows: vec![b"of the first chunk".to_vec()] };
+/// assert_eq!(facts.rows.len(), 1);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtractionFacts {
+    /// The digest of what they depend on: the extractor, how they are written as bytes.
+    pub extractor: [u8; 32],
+    /// For each indexed chunk, in order.
+    pub rows: Vec<Vec<u8>>,
+}
+
+impl ExtractionFacts {
+    fn rows(&self) -> Rows<'_> {
+        Rows {
+            of: EXTRACTIONS,
+            space: &self.extractor,
+            rows: &self.rows,
+        }
+    }
+}
+
+/// How much of an index was read by an extractor. For its owner.
+///
+/// See [`SqliteVecStore::extraction_stats`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExtractionStats {
+    /// Chunks of which there is a row.
+    pub chunks: u64,
+    /// The bytes of the rows.
+    pub bytes: u64,
+}
+
+impl Snapshot<'_> {
+    /// Hands over every indexed chunk that is seen, by document and then by place, with what an
+    /// extractor read from it; `None` where that one has not read it. O(visible chunks).
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read, or holds another row than was written.
+    pub fn read_extractions(
+        &self,
+        extractor: &[u8; 32],
+        mut take: impl FnMut(Chunk, Option<Vec<u8>>),
+    ) -> Result<(), StoreError> {
+        self.reading().read(|reader| {
+            let table = EXTRACTIONS.or_empty(reader)?;
+            let from = format!(
+                "rarray(?1) AS r CROSS JOIN chunks AS c ON c.document = r.value AND c.indexed = 1
+                 CROSS JOIN documents AS d ON d.ordinal = c.document
+                 CROSS JOIN chunk_texts AS t ON t.id = c.id
+                 LEFT JOIN {table} AS e ON e.id = c.id AND e.space = ?2"
+            );
+            let values = params![ordinals(self.view()), extractor];
+            let columns = "e.extraction, e.seal";
+            reader.chunks(columns, &from, values, |chunk, row, first| {
+                let held: Option<Vec<u8>> = row.get(first)?;
+                let held = match held {
+                    Some(held) => {
+                        let row = (held, row.get(first + 1)?);
+                        Some(EXTRACTIONS.sealed(reader, &chunk.id, extractor, row)?)
+                    }
+                    None => None,
+                };
+                take(chunk, held);
+                Ok(())
+            })
+        })
+    }
+}
+
+impl SqliteVecStore {
+    /// How many chunks an extractor has read, whichever it was. Reads the table.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    ///
+    /// ```
+    /// # use cornu_core::Fingerprint;
+    /// # use cornu_store::{ExtractionStats, Options, SqliteVecStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("index.db");
+    /// let store = SqliteVecStore::open(path, &Fingerprint::new("m"), 3, &Options::default())?;
+    /// assert_eq!(store.extraction_stats()?, ExtractionStats::default());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn extraction_stats(&self) -> Result<ExtractionStats, StoreError> {
+        let (chunks, bytes) = Reading::begin(self)?.read(|reader| EXTRACTIONS.stats(reader))?;
+        Ok(ExtractionStats { chunks, bytes })
+    }
+
+    /// Indexed chunks that an extractor has not read: at most `limit`, behind chunk `after`, in
+    /// order of id. For the owner: it tells about all documents. Reads the index of chunks.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn chunks_without_extractions(
+        &self,
+        extractor: &[u8; 32],
+        after: Option<&ChunkId>,
+        limit: usize,
+    ) -> Result<Vec<Chunk>, StoreError> {
+        Reading::begin(self)?.read(|reader| {
+            let table = EXTRACTIONS.or_empty(reader)?;
+            let from = format!(
+                "chunks AS c JOIN documents AS d ON d.ordinal = c.document
+                 JOIN chunk_texts AS t ON t.id = c.id
+                 WHERE c.indexed = 1 AND c.chunk > ?2
+                 AND NOT EXISTS (SELECT 1 FROM {table} AS e WHERE e.id = c.id AND e.space = ?1)
+                 ORDER BY c.chunk LIMIT ?3"
+            );
+            let after: &[u8] = after.map_or(&[], |id| id.as_bytes());
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut found = Vec::new();
+            let values = params![extractor, after, limit];
+            reader.chunks("NULL", &from, values, |chunk, _, _| {
+                found.push(chunk);
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+}
+
+impl Batch<'_> {
+    /// Gives chunks that are there what an extractor read from them, in place of what they had;
+    /// gives how many were there. A chunk's id tells its contents, so what was read for an id fits
+    /// it whenever it is written.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn put_extractions(
+        &mut self,
+        extractor: &[u8; 32],
+        rows: &[(ChunkId, Vec<u8>)],
+    ) -> Result<usize, StoreError> {
+        self.put_rows(EXTRACTIONS, extractor, rows)
+    }
+
+    /// As [`upsert_with_terms`](Self::upsert_with_terms), with the token vectors of each indexed
+    /// chunk and what an extractor read from it, where there are any, all in one savepoint.
+    ///
+    /// A document that is there with the same facts and other rows beside them counts as
+    /// [replaced](cornu_core::Change::Replaced).
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn upsert_with_rows(
+        &mut self,
+        facts: &DocumentFacts,
+        terms: &[TermCounts],
+        tokens: Option<&TokenFacts>,
+        extractions: Option<&ExtractionFacts>,
+    ) -> Result<Change, StoreError> {
+        let rows = [
+            tokens.map(TokenFacts::rows),
+            extractions.map(ExtractionFacts::rows),
+        ];
+        let rows: Vec<Rows<'_>> = rows.into_iter().flatten().collect();
+        self.write(facts, Some(terms), &rows)
+    }
+}
