@@ -19,9 +19,7 @@ pub use rerank::Rerank;
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 7] = [
-    &Chunking, &Embedding, &Fusion, &Eval, &Rerank, &Pool, &Multihop,
-];
+pub const TABLES: [&dyn Table; 6] = [&Chunking, &Embedding, &Fusion, &Eval, &Pool, &Multihop];
 
 use cornu_eval::evidence::License;
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};
