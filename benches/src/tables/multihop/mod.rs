@@ -1,6 +1,7 @@
 //! Multi-hop retrieval: vectors, words, both, and walks over facts, on the same questions.
 
 mod columns;
+mod cut;
 mod measure;
 mod methods;
 mod set;
@@ -17,6 +18,7 @@ use crate::external::{self, Found};
 use crate::models::{PINNED, Prefixes};
 use crate::table::{Bench, Part, Section, Table};
 
+use cut::Cut;
 use measure::{Facts, measure};
 use methods::More;
 use set::{DEV, Set};
@@ -130,7 +132,7 @@ impl Table for Multihop {
         }
         match bench.models.shared_or_reason(PINNED, Prefixes::Own)? {
             Ok(model) => {
-                let model = model.provider.as_ref();
+                let model = &Cut::new(model);
                 rows.extend(bench.rows(AUDIT, || audit(bench, AUDIT, model))?);
                 for plan in &PLANS {
                     rows.extend(bench.rows(plan.dataset, || public(bench, plan, model))?);
