@@ -240,6 +240,9 @@ impl Answering<'_> {
                 },
             }
         }
+        if self.asks_for_another_column(numbers.column) {
+            return None;
+        }
         let (first, _) = best.first()?;
         let rows: Vec<usize> = best.iter().map(|(row, _)| *row).collect();
         let operation = match side {
@@ -304,6 +307,10 @@ impl Answering<'_> {
                 inside.push(*row);
             }
         }
+        // "None" would rest on no cell that could be cited.
+        if inside.is_empty() || self.asks_for_another_column(numbers.column) {
+            return None;
+        }
         let counting = self.question.asked == Some(Asked::Count);
         Some(TableAnswer {
             operation: if counting {
@@ -329,8 +336,9 @@ impl Answering<'_> {
     /// How many rows there are: asked by the first column's name, or of rows that share a word.
     fn count(&self) -> Option<TableAnswer> {
         let by_name = self.question.columns.iter().eq([&0]);
-        let by_word =
-            self.question.rows.len() == 1 && self.question.columns.iter().all(|c| *c == 0);
+        let names = &self.question.rows;
+        let several = names.len() == 1 && names.iter().all(|rows| rows.len() > 1);
+        let by_word = several && self.question.columns.iter().all(|column| *column == 0);
         if !(by_name || by_word) {
             return None;
         }
@@ -346,6 +354,13 @@ impl Answering<'_> {
             cells: self.places(&rows, 0),
             left_out: Vec::new(),
         })
+    }
+
+    /// Whether the question names a column besides the first and the one with the numbers: "which
+    /// site has the most" of a table whose rows are hosts. Rows are not what it asks for.
+    fn asks_for_another_column(&self, numbers: usize) -> bool {
+        let mut columns = self.question.columns.iter();
+        columns.any(|column| *column != 0 && *column != numbers)
     }
 
     /// The one row that has all the names.

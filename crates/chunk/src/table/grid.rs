@@ -33,13 +33,7 @@ impl<'a> Grid<'a> {
             let cell = view.table.rows.get(row).and_then(|row| row.cells.first());
             cell.map_or_else(String::new, |cell| folded(&cell.text))
         };
-        let total = |row: &usize| {
-            let words = [
-                "合计", "总计", "小计", "总和", "平均", "total", "sum", "subtotal", "average",
-                "mean",
-            ];
-            words.contains(&key(*row).as_str())
-        };
+        let total = |row: &usize| sums_up(&key(*row));
         let totals = (0..values.len()).filter(total).collect();
         let mut grid = Self {
             view,
@@ -108,11 +102,50 @@ impl<'a> Grid<'a> {
         numbers > 0 && numbers > of(|value| matches!(value, Value::Text))
     }
 
-    /// Words that tell which table is meant: titles, caption, names of columns.
-    pub(super) fn context(&self) -> String {
+    /// Words that tell which table is meant: titles, caption, names of columns. Where rows are
+    /// `counted`, of the columns only the first: "how many units" may ask for a cell of another.
+    pub(super) fn context(&self, counted: bool) -> String {
         let mut words = self.view.heading_path.clone();
         words.push(self.view.caption.clone());
-        words.extend(self.columns.iter().map(|column| column.name.clone()));
+        let columns = if counted { 1 } else { self.columns.len() };
+        let columns = self.columns.iter().take(columns);
+        words.extend(columns.map(|column| column.name.clone()));
         words.join("，")
     }
+}
+
+/// Whether a row of this (folded) name sums up others.
+fn sums_up(name: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "total",
+        "totals",
+        "subtotal",
+        "subtotals",
+        "sum",
+        "average",
+        "mean",
+        "overall",
+        "total:",
+        "sum:",
+    ];
+    const WHOLE: [&str; 10] = [
+        "总和",
+        "平均",
+        "平均值",
+        "总数",
+        "总量",
+        "全部",
+        "所有",
+        "共",
+        "合共",
+        "均值",
+    ];
+    const BEGIN: [&str; 6] = ["合计", "总计", "小计", "共计", "累计", "汇总"];
+    let last = name.split_whitespace().next_back();
+    last.is_some_and(|word| WORDS.contains(&word))
+        || name.starts_with("sum of ")
+        || name.starts_with("total of ")
+        || name.starts_with("total for ")
+        || WHOLE.contains(&name)
+        || BEGIN.iter().any(|word| name.starts_with(word))
 }

@@ -40,12 +40,14 @@ impl Question {
         let column = grid.only_number(&columns).map(|at| &grid.columns[at]);
         let bound = text.take_bound(column);
         let asked = text.take_asked()?;
-        text.only_plain(grid, tokenizer).then_some(Self {
-            columns,
-            rows,
-            asked,
-            bound,
-        })
+        let counted = asked == Some(Asked::Count);
+        text.only_plain(&grid.context(counted), tokenizer)
+            .then_some(Self {
+                columns,
+                rows,
+                asked,
+                bound,
+            })
     }
 }
 
@@ -187,7 +189,15 @@ impl Text {
                 .find(|c: char| !(c.is_ascii_digit() || ",.".contains(c)))
                 .unwrap_or(signed.len());
         let plain = text.get(..digits)?.trim_end_matches([',', '.']);
-        let mut found = number(plain, column).map(|quantity| (quantity, start + plain.len()));
+        // Without a word, a number and a column in millions may mean either; and a single letter is
+        // a unit that would pass for no word at all.
+        let next = text.get(plain.len()..)?.trim_start();
+        let letter =
+            next.starts_with(|c: char| c.is_ascii_alphabetic()) && !word_at(next.chars().nth(1));
+        let bare = (column.power == 0 && !letter).then(|| number(plain, column));
+        let mut found = bare
+            .flatten()
+            .map(|quantity| (quantity, start + plain.len()));
         // Folding has made units small letters; they are compared so, too.
         let units = [
             column.shown.as_str(),
@@ -248,7 +258,7 @@ impl Text {
     }
 
     /// Whether all that is left are words that any question has, or that tell which table is meant.
-    fn only_plain(&self, grid: &Grid<'_>, tokenizer: &Tokenizer) -> bool {
+    fn only_plain(&self, context: &str, tokenizer: &Tokenizer) -> bool {
         let rest: String = self
             .folded
             .char_indices()
@@ -261,7 +271,7 @@ impl Text {
             })
             .collect();
         let context: BTreeSet<String> = tokenizer
-            .tokens(&folded(&grid.context()))
+            .tokens(&folded(context))
             .into_iter()
             .map(|token| token.text)
             .collect();

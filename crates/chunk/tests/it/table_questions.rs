@@ -345,6 +345,69 @@ fn what_is_not_understood_is_not_answered() {
 }
 
 /// Kilograms and grams side by side: no answer rather than a wrong one.
+/// A wrong number is worse than none: where a question may ask for something else, nothing is said.
+#[test]
+fn what_could_be_asked_in_two_ways_is_not_answered() {
+    let staff = "| Department | Number of employees | Distance (km) | Profit (thousand USD) |\n\
+        |---|---|---|---|\n| Sales | 120 | 12 | 900 |\n| Research | 45 | 0.5 | 300 |\n";
+    let classes = "| 班级 | 学生人数 | 利润（万元） |\n|---|---|---|\n| 一班 | 40 | 30 |\n| 二班 | 38 | 20 |\n";
+    let hosts = "| Host | Site | RAM (GB) |\n|---|---|---|\n| alpha | Berlin | 64 |\n| delta | Rome | 256 |\n";
+    for (source, question) in [
+        // "Employees" is a column, not what the rows are.
+        (staff, "How many employees does Sales have?"),
+        (staff, "How many employees are in Research?"),
+        (staff, "How many Sales are there?"),
+        (classes, "一班有几个学生？"),
+        // A letter is a unit; a bare number beside thousands may be either.
+        (staff, "Which departments have a distance below 1000 m?"),
+        (staff, "Which departments have a distance above 1000m?"),
+        (staff, "Which departments have a profit above 500000?"),
+        (classes, "利润超过200000的班级有几个？"),
+        // No row is inside: nothing to cite.
+        (staff, "Which departments have a distance above 500 km?"),
+        // The rows are hosts.
+        (hosts, "Which site has the most RAM?"),
+    ] {
+        let answer = ask(source, question);
+        assert!(answer.is_none(), "{question}: {answer:?}");
+    }
+    let shown = |source, question| ask(source, question).map(|answer| answer.to_string());
+    assert_eq!(
+        shown(hosts, "Which host has the most RAM?").as_deref(),
+        Some("delta: 256 GB")
+    );
+    assert_eq!(
+        shown(staff, "Which departments have a distance above 5 km?").as_deref(),
+        Some("Sales")
+    );
+    assert_eq!(
+        shown(staff, "What is the number of employees of Sales?").as_deref(),
+        Some("120")
+    );
+}
+
+/// Rows that sum up others, by other names too, are no data.
+#[test]
+fn rows_that_sum_up_are_known_by_their_names() {
+    for total in [
+        "Grand total",
+        "Sum of all",
+        "Subtotal",
+        "共计",
+        "全部",
+        "合计（件）",
+        "Total",
+    ] {
+        let source = format!(
+            "| Shop | Items |\n|---|---|\n| East | 10 |\n| West | 30 |\n| {total} | 40 |\n"
+        );
+        let sum = ask(&source, "What is the total items?").map(|answer| answer.value);
+        assert_eq!(sum.as_deref(), Some("40"), "{total}");
+        let most = ask(&source, "Which shop has the most items?").map(|answer| answer.to_string());
+        assert_eq!(most.as_deref(), Some("West: 30"), "{total}");
+    }
+}
+
 #[test]
 fn different_units_are_not_compared() {
     let source = "| 部件 | 重量 |\n|---|---|\n| 泵体 | 5 kg |\n| 螺丝 | 20 g |\n";
