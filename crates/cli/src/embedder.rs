@@ -45,6 +45,14 @@ impl EmbedderArgs {
         chunking: Chunking,
         options: RagOptions,
     ) -> Result<LiveRagIndex> {
+        let path = &database.path;
+        if matches!(access, Access::ReadOnly) && !path.exists() {
+            bail!(
+                "{path} does not exist; make an index first: `cornu index PATHS --db {path} \
+                 --acl GRANT`",
+                path = path.display()
+            );
+        }
         let named = self.named()?;
         let remote = matches!(named, Named::OpenAi { .. });
         let disclosure = match (remote, self.send) {

@@ -211,6 +211,7 @@ fn an_index_that_is_not_there_is_not_made() {
             .asks(command, QUESTION, "--db absent.db --public")
             .expect(2);
         assert!(run.err.contains("absent.db"), "{}", run.err);
+        assert!(run.err.contains("cornu index"), "{}", run.err);
     }
     assert!(!folder.path().join("absent.db").exists());
 }
