@@ -21,6 +21,8 @@ fn record(name: &str, value: f64) -> Record {
         "chunking" => "autograd",
         "embedding" => "synonyms-zh",
         "fusion" => "ext-all",
+        "multihop" => "audit",
+        "pool" => "narrow-read-1",
         _ => "questions-20",
     };
     let mut row = Row::measured(dataset, "fixed");
