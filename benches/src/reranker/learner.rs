@@ -112,10 +112,11 @@ impl Learner {
     /// # Errors
     /// A file that cannot be written.
     pub fn save(&self, file: &Path) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::Pair(trainer) => trainer.save(file)?,
             Self::Tokens(_, trainer) => trainer.save(file)?,
-        })
+        }
+        Ok(())
     }
 
     /// Goes on from a checkpoint.
@@ -123,10 +124,11 @@ impl Learner {
     /// # Errors
     /// A file that is not one of this recipe.
     pub fn resume(&mut self, file: &Path) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::Pair(trainer) => trainer.resume(file)?,
             Self::Tokens(_, trainer) => trainer.resume(file)?,
-        })
+        }
+        Ok(())
     }
 
     /// Takes the values of an adapter.
@@ -134,10 +136,11 @@ impl Learner {
     /// # Errors
     /// An adapter of another base or kind.
     pub fn adopt(&mut self, adapter: &Adapter) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::Pair(trainer) => trainer.adopt(adapter)?,
             Self::Tokens(_, trainer) => trainer.adopt(adapter)?,
-        })
+        }
+        Ok(())
     }
 
     /// Writes the adapter.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tch::{TchError, Tensor};
 
+use super::super::adapter::Named;
 use super::super::config::BertConfig;
 use super::super::encoder::change::{LayerChange, LowRank, Part};
 use super::super::encoder::joint::HeadParts;
@@ -120,7 +121,7 @@ impl Network {
     }
 
     /// As an adapter holds them: low-rank parts the other way round, (rank, in) and (out, rank).
-    pub(super) fn tensors(&self) -> Result<BTreeMap<String, (Vec<usize>, Vec<f32>)>, ForwardError> {
+    pub(super) fn tensors(&self) -> Result<BTreeMap<String, Named>, ForwardError> {
         let mut all = BTreeMap::new();
         for (name, parameter) in self.parameters() {
             let tensor = if name.starts_with("lora.") {

@@ -8,7 +8,9 @@ use half::f16;
 use rayon::prelude::*;
 use tch::Tensor;
 
-use super::super::adapter::{Adapter, AdapterBase, AdapterKind, AdapterManifest, write_adapter};
+use super::super::adapter::{
+    Adapter, AdapterBase, AdapterKind, AdapterManifest, Named, write_adapter,
+};
 use super::super::encoder::{ForwardError, Shared, rows_of, torch};
 use super::super::error::ModelError;
 use super::super::files::ModelFiles;
@@ -422,7 +424,7 @@ impl PairTrainer {
         self.options.rate * rising.min(left.max(0.05)).min(1.0)
     }
 
-    fn state(&self) -> Result<BTreeMap<String, (Vec<usize>, Vec<f32>)>, ForwardError> {
+    fn state(&self) -> Result<BTreeMap<String, Named>, ForwardError> {
         let mut all = BTreeMap::new();
         for ((name, parameter), moments) in self.network.parameters().iter().zip(&self.moments) {
             let parts = [
