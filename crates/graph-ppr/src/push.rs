@@ -46,10 +46,14 @@ pub struct Push<T> {
     /// The L1 distance from the exact solution: the residual that was not pushed. Not only a
     /// bound: without rounding it is the distance itself.
     pub error_bound: f64,
-    /// In an undirected graph no score is short of its exact value by more than this times the
-    /// node's strength in units of the mean weight of an edge: ε, and more by what dangling nodes
-    /// returned.
+    /// In an undirected graph no exact value is above score · (1 + [`Push::growth`]) + this times
+    /// the node's strength in units of the mean weight of an edge (a node without edges counts as
+    /// having one): ε, and more by what dangling nodes return.
     pub score_bound: f64,
+    /// By how much, of itself, every score may grow when the residual reaches dangling nodes and
+    /// returns to the seeds. 0 where nothing dangles, as under
+    /// [`Dangling::SelfLoop`](crate::Dangling); else at most α · residual / (what is kept).
+    pub growth: f64,
     /// How many pushes there were.
     pub pushes: usize,
     /// How many entries of the matrix were read.
@@ -118,7 +122,8 @@ impl<T: Real> PushSpace<T> {
 /// leads to. Scores and residuals together are always 1, and p = score + Σ_u residual_u · ppr(u),
 /// so what is left as residual is the L1 error, which [`Push::error_bound`] returns. In an
 /// undirected graph each score has a bound of its own, [`Push::score_bound`], since
-/// strength_u · ppr(u)_v = strength_v · ppr(v)_u.
+/// strength_u · ppr(u)_v = strength_v · ppr(v)_u while mass stays where it dangles; what returns
+/// from there multiplies all scores alike, [`Push::growth`].
 /// Mass that reaches a dangling node under [`Dangling::Restart`](crate::Dangling) is put aside and
 /// shared out at the end: what returns to the seeds spreads as the whole does.
 ///
@@ -174,10 +179,18 @@ pub fn forward_push<T: Real>(
             scores.push((walk.outside(inside), score));
         }
     }
+    // A unit of residual keeps 1 − α where it stands, so at most α of it can dangle.
+    let dangling = !walk.loose.is_empty();
+    let most = if dangling {
+        1.0 / (1.0 - tally.aside - alpha * left)
+    } else {
+        share
+    };
     Ok(Push {
         scores,
         error_bound: left * share,
-        score_bound: options.epsilon * share,
+        score_bound: options.epsilon * most,
+        growth: most / share - 1.0,
         pushes: tally.pushes,
         entries: tally.entries,
     })
