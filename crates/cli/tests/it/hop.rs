@@ -79,6 +79,7 @@ fn an_index_without_extractions_says_what_to_run() {
             "{command}: {}",
             run.err
         );
+        assert!(!run.err.contains("complete_extractions"), "{}", run.err);
     }
     // Said and done: what is in the index already is read, too.
     let again = "index docs --db h.db --acl public --extract rules";
