@@ -138,6 +138,15 @@ fn in_flags(error: &RagError) -> Option<String> {
     })
 }
 
+/// A name for a message: control characters are written out, so that it stays on its line.
+pub(crate) fn name(name: &str) -> String {
+    let shown = name.chars().map(|c| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    });
+    shown.collect()
+}
+
 fn printable(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' => c,

@@ -196,9 +196,7 @@ fn dry_run(args: &IndexArgs, files: &Files, terminal: &Terminal) -> Result<Outco
         would_remove: index.vanished(&files.root, &files.looked_at, present)?,
         failed: &files.failed,
     };
-    for failed in report.failed {
-        terminal.error(&format!("{}: {}", failed.file, failed.error));
-    }
+    tell(report.failed, terminal);
     if args.format.json {
         output::print_json(&report)?;
     } else {
@@ -278,9 +276,7 @@ impl Summary {
     }
 
     fn show(&self, args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
-        for failed in &self.failed {
-            terminal.error(&format!("{}: {}", failed.file, failed.error));
-        }
+        tell(&self.failed, terminal);
         if !self.failed.is_empty() {
             terminal.note(
                 "what failed stays in the index as it was, its grants too; `cornu remove` takes \
@@ -322,6 +318,14 @@ impl Summary {
         } else {
             Outcome::Done
         })
+    }
+}
+
+/// What failed, a line each.
+fn tell(failed: &[Failed], terminal: &Terminal) {
+    for failed in failed {
+        let file = output::name(&failed.file);
+        terminal.error(&format!("{file}: {}", failed.error));
     }
 }
 

@@ -62,6 +62,28 @@ fn files_that_cannot_be_read_do_not_stop_the_others() {
         .expect(0);
 }
 
+/// A name of several lines does not pass for several messages.
+#[cfg(unix)]
+#[test]
+fn a_name_with_control_characters_stays_on_its_line() {
+    let folder = Folder::with_sources();
+    folder.write("notes/a\nerror: all is lost\u{1b}[2J.md", GUIDE);
+    let index = "index notes --db a.db --acl public";
+    let dry = format!("{index} --prune --dry-run");
+    for run in [folder.run(index).expect(1), folder.run(&dry).expect(1)] {
+        let errors = run.err.lines().filter(|line| line.starts_with("error: "));
+        assert_eq!(errors.count(), 1, "{:?}", run.err);
+        let shown = r"error: notes/a\nerror: all is lost\u{1b}[2J.md: ";
+        assert!(run.err.contains(shown), "{:?}", run.err);
+    }
+    // A program gets the name as it is.
+    let report = folder.run(&format!("{index} --json")).expect(1).json();
+    assert_eq!(
+        report["failed"][0]["file"],
+        "notes/a\nerror: all is lost\u{1b}[2J.md"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn loops_of_links_end_and_links_do_not_lead_outside() {
