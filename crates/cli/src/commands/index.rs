@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use cornu::extract::RuleExtractor;
 use cornu::store::Access;
 use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagOptions};
@@ -31,6 +31,11 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     );
     let grants = Grants::new(&args.acl, args.acl_map.as_deref())?;
     let files = Files::find(&args.paths, args.root.as_deref())?;
+    // Before an index is made: it would hold nothing, and look like one that was built.
+    if files.looked_at.is_empty() {
+        tell(&files.failed, terminal);
+        bail!("none of the paths can be read, so the index is left as it was");
+    }
     for prefix in grants.unused(files.found.keys()) {
         terminal.note(&format!("no document has the prefix {prefix:?} of the map"));
     }
@@ -87,7 +92,6 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
     let index = open(args, Access::ReadWrite, terminal)?;
     let mut changes = Changes::new(&args.database.path)?;
     let (root, watched) = (files.root.clone(), files.looked_at.clone());
-    ensure!(!watched.is_empty(), "there is nothing to watch");
     // Before the first pass, so that no change falls between the two.
     for path in &watched {
         changes.watch(path)?;

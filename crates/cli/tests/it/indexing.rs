@@ -62,6 +62,26 @@ fn files_that_cannot_be_read_do_not_stop_the_others() {
         .expect(0);
 }
 
+#[test]
+fn a_path_that_is_not_there_leaves_no_index() {
+    let folder = Folder::empty();
+    for more in ["", "--json", "--watch", "--extract rules"] {
+        let run = folder
+            .run(&format!("index nothere --db a.db --acl public {more}"))
+            .expect(2);
+        assert!(run.err.contains("nothere: "), "{}", run.err);
+        assert_eq!(run.out, "");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    // An index that is there stays as it was.
+    let folder = Folder::indexed();
+    folder
+        .run("index nothere --db all.db --acl public --prune")
+        .expect(2);
+    let stats = folder.run("stats --db all.db --json").expect(0).json();
+    assert_eq!(stats["documents"], 3);
+}
+
 /// A name of several lines does not pass for several messages.
 #[cfg(unix)]
 #[test]
