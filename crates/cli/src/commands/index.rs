@@ -53,24 +53,31 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
         terminal,
     };
     let summary = pass.write(files, args.prune)?;
-    if args.tokens.is_some() {
-        // For what was in the index before; what was written just now has them.
-        let written = index
-            .complete_tokens(|so_far| terminal.note(&format!("token vectors: {so_far} more")))?;
-        terminal.note(&format!(
-            "{written} chunks that had no token vectors got them"
-        ));
-    }
-    if args.extract == Extract::Rules {
-        let written =
-            index.complete_extractions(|so_far| terminal.note(&format!("read: {so_far} more")))?;
-        terminal.note(&format!(
-            "{written} chunks that had not been read were read"
-        ));
-    }
+    complete(args, &index, terminal)?;
     // Now, rather than at the first question.
     index.prepare()?;
     summary.show(args, terminal)
+}
+
+/// Token vectors, names and statements for what was in the index before; what was written just now
+/// has them.
+fn complete(args: &IndexArgs, index: &LiveRagIndex, terminal: &Terminal) -> Result<()> {
+    let tell = |written, what: &str| {
+        terminal.progress("");
+        if written > 0 {
+            let chunks = counted(written, "chunk");
+            terminal.note(&format!("{what} of {chunks} that had none"));
+        }
+    };
+    if args.tokens.is_some() {
+        let shown = |done| terminal.progress(&format!("token vectors of {done} chunks"));
+        tell(index.complete_tokens(shown)?, "token vectors");
+    }
+    if args.extract == Extract::Rules {
+        let shown = |done| terminal.progress(&format!("names and statements of {done} chunks"));
+        tell(index.complete_extractions(shown)?, "names and statements");
+    }
+    Ok(())
 }
 
 fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRagIndex> {
@@ -103,6 +110,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
         terminal,
     };
     let first = pass.write(files, args.prune)?;
+    complete(args, &index, terminal)?;
     index.prepare()?;
     first.show(args, terminal)?;
     terminal.note("watching for changes; Ctrl-C ends it");
