@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use cornu::Preset;
+use cornu::{Disclosure, Preset};
 
 use crate::chat::ChatArgs;
 
@@ -539,6 +539,15 @@ pub(crate) enum Send {
     Public,
     /// All documents
     Everything,
+}
+
+impl From<Send> for Disclosure {
+    fn from(what: Send) -> Self {
+        match what {
+            Send::Public => Self::PublicOnly,
+            Send::Everything => Self::Everything,
+        }
+    }
 }
 
 /// How to search.

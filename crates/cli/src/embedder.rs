@@ -8,7 +8,7 @@ use cornu::remote::Endpoint;
 use cornu::store::{Access, Options};
 use cornu::{Disclosure, EmbeddingProvider, HashEmbeddingProvider, LiveRagIndex, RagOptions};
 
-use crate::args::{Database, EmbedderArgs, Send};
+use crate::args::{Database, EmbedderArgs};
 use crate::chunker::Chunking;
 use crate::output::Terminal;
 
@@ -64,8 +64,7 @@ impl EmbedderArgs {
                 "an `openai` embedder sends texts to its server; say which with `--send public` \
                  or `--send everything`"
             ),
-            (true, Some(Send::Public)) => Some(Disclosure::PublicOnly),
-            (true, Some(Send::Everything)) => Some(Disclosure::Everything),
+            (true, Some(what)) => Some(what.into()),
         };
         let options = RagOptions {
             chunker: chunking.chunker(),
@@ -161,11 +160,9 @@ fn bert(model: &str) -> Result<Arc<dyn EmbeddingProvider>> {
 /// With `--send public` a question may only draw on what everybody may see: `ask` sends sentences
 /// of the evidence. The library refuses too; this is said before the server is spoken to.
 pub(crate) fn check_asker(embedder: &EmbedderArgs, principal: &cornu::Principal) -> Result<()> {
-    let only_public = principal
-        .grants()
-        .all(|grant| grant.as_str() == cornu::Grant::PUBLIC);
+    let rule = embedder.send.map(Disclosure::from);
     ensure!(
-        embedder.send != Some(Send::Public) || only_public,
+        rule.is_none_or(|rule| rule.permits_asker(principal)),
         "an answer sends sentences of what the asker sees to the server; with `--send public` ask \
          as `--group public` alone, or say `--send everything`"
     );

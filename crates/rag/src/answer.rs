@@ -1,7 +1,6 @@
 //! Questions to cited answers, or refusals.
 
-use cornu_core::{Chunk, Grant, Principal, Trace};
-use cornu_remote::Disclosure;
+use cornu_core::{Chunk, Principal, Trace};
 use cornu_store::Snapshot;
 
 use crate::anchors::{Anchor, anchors, named, words_of};
@@ -230,14 +229,10 @@ impl LiveRagIndex {
     /// An answer embeds sentences of what the asker sees, so who asks a provider that may be sent
     /// public texts only has to be one who sees public texts only.
     fn check_disclosure(&self, principal: &Principal) -> Result<(), RagError> {
-        let public_only = self.options.disclosure == Some(Disclosure::PublicOnly);
-        let sees_more = principal
-            .grants()
-            .any(|grant| grant.as_str() != Grant::PUBLIC);
-        if public_only && sees_more {
-            Err(RagError::AskerNotPublic)
-        } else {
-            Ok(())
+        let rule = self.options.disclosure;
+        match rule.is_none_or(|rule| rule.permits_asker(principal)) {
+            true => Ok(()),
+            false => Err(RagError::AskerNotPublic),
         }
     }
 
