@@ -14,7 +14,9 @@ use cornu::{
 };
 
 use crate::suite::caught;
-use crate::world::{Home, World, Write, document, grants, holder, options, provider, scenario};
+use crate::world::{
+    Home, World, Write, cases, document, grants, holder, options, provider, scenario,
+};
 
 fn cached() -> RagOptions {
     RagOptions {
@@ -80,21 +82,8 @@ fn a_question_asked_again_is_not_searched_again() {
     assert!(Home::new().index.cache_metrics().is_none());
 }
 
-/// A few scenarios each time; `PROPTEST_CASES` asks for more.
-fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        max_shrink_iters: 40,
-        ..ProptestConfig::default()
-    };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = 16;
-    }
-    config
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(16))]
 
     /// With and without a cache, through any history, whoever asks in whatever order, asked once
     /// and again, in a cache that is small: the same bytes.

@@ -157,7 +157,10 @@ fn extractions_can_come_later() {
     let index = LiveRagIndex::open(path, provider, reading()).unwrap();
     let error = index.search_hop(&reader, QUESTION, 3).unwrap_err();
     assert!(matches!(error, RagError::NoExtractions { .. }), "{error}");
-    assert!(error.to_string().contains("complete_extractions"), "{error}");
+    assert!(
+        error.to_string().contains("complete_extractions"),
+        "{error}"
+    );
     // Who sees nothing is told nothing.
     let nobody = holder(["nobody"]);
     assert_eq!(index.search_hop(&nobody, QUESTION, 3).unwrap().hits, []);
