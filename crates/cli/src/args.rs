@@ -49,8 +49,11 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     Eval(EvalArgs),
     Remove(RemoveArgs),
+    /// For the owner: check everything that has to hold in an index (exit code 1 when something does
+    /// not)
     Doctor(OwnerArgs),
-    Stats(StatsArgs),
+    /// For the owner: counts and sizes; they tell about all documents, hidden ones too
+    Stats(OwnerArgs),
     RebuildIndex(RebuildArgs),
     Config(ConfigArgs),
     Completions(CompletionsArgs),
@@ -183,9 +186,7 @@ pub(crate) struct SearchArgs {
     #[arg(short, default_value = "10")]
     pub(crate) k: NonZeroUsize,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -224,11 +225,9 @@ pub(crate) struct AskArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) route: AskRoute,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
     pub(crate) chat: ChatArgs,
     #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -302,9 +301,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) route: AskRoute,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -335,9 +332,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -395,9 +390,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -416,19 +409,9 @@ pub(crate) struct RemoveArgs {
     pub(crate) format: Format,
 }
 
-/// For the owner: check everything that has to hold in an index (exit code 1 when something does
-/// not)
+/// An index as a whole.
 #[derive(Debug, Args)]
 pub(crate) struct OwnerArgs {
-    #[command(flatten)]
-    pub(crate) database: Database,
-    #[command(flatten)]
-    pub(crate) format: Format,
-}
-
-/// For the owner: counts and sizes; they tell about all documents, hidden ones too
-#[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) database: Database,
     #[command(flatten)]
@@ -485,6 +468,15 @@ pub(crate) struct Asker {
     /// The same as --group public
     #[arg(long)]
     pub(crate) public: bool,
+}
+
+/// The models that an index is asked with.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
 }
 
 #[derive(Debug, Args)]

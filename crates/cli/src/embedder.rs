@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
+use cornu::chat::Chat;
 use cornu::embed::{OpenAiEmbeddingProvider, OpenAiOptions};
+use cornu::extract::RuleExtractor;
 use cornu::remote::Endpoint;
 use cornu::store::{Access, Options};
 use cornu::{Disclosure, EmbeddingProvider, HashEmbeddingProvider, LiveRagIndex, RagOptions};
 
-use crate::args::{Database, EmbedderArgs};
+use crate::args::{Database, EmbedderArgs, ModelArgs};
 use crate::chunker::Chunking;
 use crate::output::Terminal;
 
@@ -22,19 +24,28 @@ enum Named<'a> {
     OpenAi { url: &'a str, model: &'a str },
 }
 
-impl EmbedderArgs {
-    /// Opens an index that is there, with the chunker that it was built with.
+impl ModelArgs {
+    /// Opens an index that is there, to be asked, with the chunker that it was built with.
     pub(crate) fn open(
         &self,
         database: &Database,
-        access: Access,
+        chat: Option<Chat>,
         terminal: &Terminal,
-        options: RagOptions,
     ) -> Result<LiveRagIndex> {
+        let options = RagOptions {
+            chat,
+            reranker: self.rerank.reranker(&self.embedder)?,
+            // Names what `--route hop` reads; nothing is extracted at a question.
+            extractor: Some(Arc::new(RuleExtractor::new())),
+            ..RagOptions::default()
+        };
         let chunking = Chunking::of(&database.path).unwrap_or_default();
-        self.open_cutting(database, access, terminal, chunking, options)
+        self.embedder
+            .open_cutting(database, Access::ReadOnly, terminal, chunking, options)
     }
+}
 
+impl EmbedderArgs {
     /// Opens the index with the model that it has to be built with, and with options of which the
     /// embedder and the chunker set their own parts.
     pub(crate) fn open_cutting(
