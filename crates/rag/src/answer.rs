@@ -171,13 +171,12 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<(Response, Routes), RagError> {
-        self.check_may_answer(principal, threshold)?;
         let snapshot = self.snapshot(principal)?;
         self.answer_on(route, &snapshot, question, threshold)
     }
 
     /// What has to hold before a question is answered.
-    pub(crate) fn check_may_answer(
+    fn check_may_answer(
         &self,
         principal: &Principal,
         threshold: &Threshold,
@@ -198,6 +197,7 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<(Response, Routes), RagError> {
+        self.check_may_answer(snapshot.view().principal(), threshold)?;
         let judged = self.judge_by(route, snapshot, question)?;
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
