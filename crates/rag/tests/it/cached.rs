@@ -458,3 +458,30 @@ fn a_similar_question_lends_candidates_and_no_scores() {
     }
     assert!(home.index.cache_metrics().unwrap().0.refused_similar > 0);
 }
+
+/// What was lent is not lent on: from question to question the candidates would drift away.
+#[test]
+fn candidates_that_were_lent_are_not_lent_on() {
+    let number = |question: &str| question.split(' ').next().unwrap().parse::<i32>().unwrap();
+    let neighbours = move |one: &str, other: &str| (number(one) - number(other)).abs() == 1;
+    let home = Home::with(RagOptions {
+        cache: Some(CacheOptions {
+            similar: Some(SimilarOptions::new(-1.0, neighbours)),
+            ..CacheOptions::default()
+        }),
+        ..options()
+    });
+    let page = document("a.md", "some words\n", Acl::public());
+    home.index.ingest(&page).unwrap();
+    for (question, lent) in [
+        ("1 word", 0),
+        ("2 words", 1),
+        ("3 words", 1),
+        ("4 words", 2),
+    ] {
+        let who = Principal::public();
+        home.index.search_dense(&who, question, 3).unwrap();
+        let (dense, _) = home.index.cache_metrics().unwrap();
+        assert_eq!(dense.similar_hits, lent, "{question}");
+    }
+}
