@@ -63,7 +63,7 @@ pub(crate) enum Command {
 /// Write files and folders of Markdown, HTML and plain text into an index
 ///
 /// A file that cannot be read, or is not UTF-8, is reported and does not stop the others; the exit
-/// code is 1 then. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
+/// code is 1 then, and 2 when none of the paths is there. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
 /// with a dot are passed over and symbolic links inside folders are not followed. A file that is named itself
 /// is read whatever its ending.
 ///
