@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use cornu::Preset;
+use cornu::{Disclosure, Preset};
 
 use crate::chat::ChatArgs;
 
@@ -49,8 +49,11 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     Eval(EvalArgs),
     Remove(RemoveArgs),
+    /// For the owner: check everything that has to hold in an index (exit code 1 when something does
+    /// not)
     Doctor(OwnerArgs),
-    Stats(StatsArgs),
+    /// For the owner: counts and sizes; they tell about all documents, hidden ones too
+    Stats(OwnerArgs),
     RebuildIndex(RebuildArgs),
     Config(ConfigArgs),
     Completions(CompletionsArgs),
@@ -60,7 +63,7 @@ pub(crate) enum Command {
 /// Write files and folders of Markdown, HTML and plain text into an index
 ///
 /// A file that cannot be read, or is not UTF-8, is reported and does not stop the others; the exit
-/// code is 1 then. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
+/// code is 1 then, and 2 when none of the paths is there. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
 /// with a dot are passed over and symbolic links inside folders are not followed. A file that is named itself
 /// is read whatever its ending.
 ///
@@ -183,9 +186,7 @@ pub(crate) struct SearchArgs {
     #[arg(short, default_value = "10")]
     pub(crate) k: NonZeroUsize,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -224,11 +225,9 @@ pub(crate) struct AskArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) route: AskRoute,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
     pub(crate) chat: ChatArgs,
     #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -302,9 +301,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) route: AskRoute,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -335,9 +332,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -395,9 +390,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
     #[command(flatten)]
-    pub(crate) rerank: RerankArgs,
-    #[command(flatten)]
-    pub(crate) embedder: EmbedderArgs,
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -416,19 +409,9 @@ pub(crate) struct RemoveArgs {
     pub(crate) format: Format,
 }
 
-/// For the owner: check everything that has to hold in an index (exit code 1 when something does
-/// not)
+/// An index as a whole.
 #[derive(Debug, Args)]
 pub(crate) struct OwnerArgs {
-    #[command(flatten)]
-    pub(crate) database: Database,
-    #[command(flatten)]
-    pub(crate) format: Format,
-}
-
-/// For the owner: counts and sizes; they tell about all documents, hidden ones too
-#[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) database: Database,
     #[command(flatten)]
@@ -487,6 +470,15 @@ pub(crate) struct Asker {
     pub(crate) public: bool,
 }
 
+/// The models that an index is asked with.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderArgs,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct EmbedderArgs {
     /// The model: `hash`, `bert:FOLDER`, `bert:PRESET`, or `openai:URL#MODEL`
@@ -539,6 +531,15 @@ pub(crate) enum Send {
     Public,
     /// All documents
     Everything,
+}
+
+impl From<Send> for Disclosure {
+    fn from(what: Send) -> Self {
+        match what {
+            Send::Public => Self::PublicOnly,
+            Send::Everything => Self::Everything,
+        }
+    }
 }
 
 /// How to search.

@@ -84,16 +84,10 @@ impl ChatArgs {
             ..OpenAiChatOptions::default()
         };
         let provider = OpenAiChatProvider::new(endpoint, model, options)?;
-        let disclosure = match self.chat_send {
-            Some(Send::Everything) => Disclosure::Everything,
-            Some(Send::Public) | None => Disclosure::PublicOnly,
-        };
+        let disclosure = self.chat_send.map_or_else(Disclosure::default, Into::into);
         // The library refuses too; this is said in the words of the flags.
-        let only_public = principal
-            .grants()
-            .all(|grant| grant.as_str() == cornu::Grant::PUBLIC);
         ensure!(
-            !provider.leaves_machine() || disclosure == Disclosure::Everything || only_public,
+            !provider.leaves_machine() || disclosure.permits_asker(principal),
             "a written answer sends what the asker sees to {url}; ask as `--group public` alone, \
              or say `--chat-send everything`"
         );

@@ -6,6 +6,7 @@
 //! becomes the flag's default before the arguments are read. So help, checks and messages are those
 //! of the flags. A value that conflicts with a flag that is given gives way to it.
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -314,11 +315,20 @@ fn explicit(command: &Command, matches: &ArgMatches) -> Vec<String> {
 }
 
 fn values_of(arg: &Arg, value: &DeValue<'_>) -> Result<Vec<String>> {
-    let plain = |value: &DeValue<'_>| match value {
-        DeValue::String(text) => Ok(text.to_string()),
-        DeValue::Integer(number) => Ok(number.as_str().to_owned()),
-        DeValue::Float(number) => Ok(number.as_str().to_owned()),
-        _ => bail!("takes text or a number here"),
+    let plain = |value: &DeValue<'_>| {
+        let number = match value {
+            DeValue::String(text) => return Ok(text.to_string()),
+            DeValue::Integer(number) => {
+                let value = i64::from_str_radix(number.as_str(), number.radix());
+                value
+                    .context("takes a number that fits 64 bits")?
+                    .to_string()
+            }
+            DeValue::Float(number) => number.as_str().to_owned(),
+            _ => bail!("takes text or a number here"),
+        };
+        ensure!(!is_text(arg), "takes text; write it as {number:?}");
+        Ok(number)
     };
     match value {
         DeValue::Boolean(on) if is_switch(arg) => Ok(vec![on.to_string()]),
@@ -329,6 +339,14 @@ fn values_of(arg: &Arg, value: &DeValue<'_>) -> Result<Vec<String>> {
         DeValue::Array(_) => bail!("takes one value, not a list"),
         value => Ok(vec![plain(value)?]),
     }
+}
+
+/// Whether a number is no value of it: names and paths. The threshold is a path or a number.
+fn is_text(arg: &Arg) -> bool {
+    let parsed = arg.get_value_parser().type_id();
+    let mut names = arg.get_value_names().unwrap_or_default().iter();
+    (parsed == TypeId::of::<String>() || parsed == TypeId::of::<PathBuf>())
+        && !names.any(|name| name.contains("NUMBER"))
 }
 
 fn is_switch(arg: &Arg) -> bool {

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
+use cornu::chat::Chat;
 use cornu::embed::{OpenAiEmbeddingProvider, OpenAiOptions};
+use cornu::extract::RuleExtractor;
 use cornu::remote::Endpoint;
 use cornu::store::{Access, Options};
 use cornu::{Disclosure, EmbeddingProvider, HashEmbeddingProvider, LiveRagIndex, RagOptions};
 
-use crate::args::{Database, EmbedderArgs, Send};
+use crate::args::{Database, EmbedderArgs, ModelArgs};
 use crate::chunker::Chunking;
 use crate::output::Terminal;
 
@@ -22,19 +24,28 @@ enum Named<'a> {
     OpenAi { url: &'a str, model: &'a str },
 }
 
-impl EmbedderArgs {
-    /// Opens an index that is there, with the chunker that it was built with.
+impl ModelArgs {
+    /// Opens an index that is there, to be asked, with the chunker that it was built with.
     pub(crate) fn open(
         &self,
         database: &Database,
-        access: Access,
+        chat: Option<Chat>,
         terminal: &Terminal,
-        options: RagOptions,
     ) -> Result<LiveRagIndex> {
+        let options = RagOptions {
+            chat,
+            reranker: self.rerank.reranker(&self.embedder)?,
+            // Names what `--route hop` reads; nothing is extracted at a question.
+            extractor: Some(Arc::new(RuleExtractor::new())),
+            ..RagOptions::default()
+        };
         let chunking = Chunking::of(&database.path).unwrap_or_default();
-        self.open_cutting(database, access, terminal, chunking, options)
+        self.embedder
+            .open_cutting(database, Access::ReadOnly, terminal, chunking, options)
     }
+}
 
+impl EmbedderArgs {
     /// Opens the index with the model that it has to be built with, and with options of which the
     /// embedder and the chunker set their own parts.
     pub(crate) fn open_cutting(
@@ -64,8 +75,7 @@ impl EmbedderArgs {
                 "an `openai` embedder sends texts to its server; say which with `--send public` \
                  or `--send everything`"
             ),
-            (true, Some(Send::Public)) => Some(Disclosure::PublicOnly),
-            (true, Some(Send::Everything)) => Some(Disclosure::Everything),
+            (true, Some(what)) => Some(what.into()),
         };
         let options = RagOptions {
             chunker: chunking.chunker(),
@@ -161,11 +171,9 @@ fn bert(model: &str) -> Result<Arc<dyn EmbeddingProvider>> {
 /// With `--send public` a question may only draw on what everybody may see: `ask` sends sentences
 /// of the evidence. The library refuses too; this is said before the server is spoken to.
 pub(crate) fn check_asker(embedder: &EmbedderArgs, principal: &cornu::Principal) -> Result<()> {
-    let only_public = principal
-        .grants()
-        .all(|grant| grant.as_str() == cornu::Grant::PUBLIC);
+    let rule = embedder.send.map(Disclosure::from);
     ensure!(
-        embedder.send != Some(Send::Public) || only_public,
+        rule.is_none_or(|rule| rule.permits_asker(principal)),
         "an answer sends sentences of what the asker sees to the server; with `--send public` ask \
          as `--group public` alone, or say `--send everything`"
     );

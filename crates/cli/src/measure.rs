@@ -319,7 +319,7 @@ pub(crate) fn refusals(
     let (mut answerable, mut refused, mut unanswerable, mut answered) = (0, 0, 0, 0);
     for task in &set.tasks {
         let response = index.answer(principal, &task.text, threshold)?;
-        let answers = response.outcome.answer().is_some();
+        let answers = response.outcome.refusal().is_none();
         if task.is_answerable() {
             answerable += 1;
             refused += usize::from(!answers);

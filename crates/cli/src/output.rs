@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use cornu::RagError;
 
 /// How a command ended, as an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,9 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// An error with its causes, without those that its text already gives.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut out = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain() {
+        let library = cause.downcast_ref::<RagError>();
+        let cause = library.and_then(in_flags).unwrap_or(cause.to_string());
         if out.is_empty() {
             out = cause;
         } else if !out.contains(&cause) {
@@ -113,6 +116,35 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
         }
     }
     out
+}
+
+/// What the library says in the words of its options, in the words of the flags.
+fn in_flags(error: &RagError) -> Option<String> {
+    Some(match error {
+        RagError::NoExtractions { .. } => {
+            "nothing that the asker sees was read for names and statements, so there is nothing to \
+             walk over; run `cornu index --extract rules` over the same paths"
+                .to_owned()
+        }
+        RagError::NotDisclosed { doc } => format!(
+            "{doc} is not public; it was not sent to the embedding server, and it is not in the \
+             index. Use an embedder of this machine, or say `--send everything`"
+        ),
+        RagError::Chat { source } => format!(
+            "the chat model gave no answer: {source}; ask again, or with --chat-fallback for \
+             sentences of the sources in its place"
+        ),
+        _ => return None,
+    })
+}
+
+/// A name for a message: control characters are written out, so that it stays on its line.
+pub(crate) fn name(name: &str) -> String {
+    let shown = name.chars().map(|c| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    });
+    shown.collect()
 }
 
 fn printable(text: &str) -> String {
@@ -145,5 +177,15 @@ mod tests {
         assert_eq!(chain(&error), "cannot read a.md: no such file");
         let error = anyhow::anyhow!("no such file").context("cannot read a.md");
         assert_eq!(chain(&error), "cannot read a.md: no such file");
+    }
+
+    #[test]
+    fn the_library_is_told_in_the_words_of_the_flags() {
+        let doc = cornu::DocId::new("a.md").unwrap();
+        let error = anyhow::Error::from(RagError::NotDisclosed { doc }).context("index");
+        let shown = chain(&error);
+        assert!(shown.contains("a.md is not public"), "{shown}");
+        assert!(shown.contains("--send everything"), "{shown}");
+        assert!(!shown.contains("Disclosure"), "{shown}");
     }
 }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use cornu::RagOptions;
-use cornu::extract::RuleExtractor;
 use cornu::rerank::{
     CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, Reranker, Scale, Scorer, TokenSpace,
 };
@@ -15,22 +13,13 @@ use crate::args::{EmbedderArgs, Rerank, RerankArgs};
 const CARRIED: &str = "e5-zh-en-pair";
 
 impl RerankArgs {
-    /// Options for questions: with the reranker, if one is asked for.
-    pub(crate) fn options(&self, embedder: &EmbedderArgs) -> Result<RagOptions> {
-        Ok(RagOptions {
-            reranker: self.reranker(embedder)?,
-            // Names what `--route hop` reads; nothing is extracted at a question.
-            extractor: Some(Arc::new(RuleExtractor::new())),
-            ..RagOptions::default()
-        })
-    }
-
     /// Whether none is asked for.
     pub(crate) fn is_none(&self) -> bool {
         self.rerank == Rerank::None
     }
 
-    fn reranker(&self, embedder: &EmbedderArgs) -> Result<Option<Arc<dyn Reranker>>> {
+    /// The reranker, if one is asked for.
+    pub(crate) fn reranker(&self, embedder: &EmbedderArgs) -> Result<Option<Arc<dyn Reranker>>> {
         let model = self.rerank_model.as_deref();
         let scorer = || {
             let model = model.unwrap_or(CARRIED);

@@ -1,7 +1,6 @@
 //! Questions to cited answers, or refusals.
 
-use cornu_core::{Chunk, Grant, Principal, Trace};
-use cornu_remote::Disclosure;
+use cornu_core::{Chunk, Principal, Trace};
 use cornu_store::Snapshot;
 
 use crate::anchors::{Anchor, anchors, named, words_of};
@@ -172,13 +171,12 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<(Response, Routes), RagError> {
-        self.check_may_answer(principal, threshold)?;
         let snapshot = self.snapshot(principal)?;
         self.answer_on(route, &snapshot, question, threshold)
     }
 
     /// What has to hold before a question is answered.
-    pub(crate) fn check_may_answer(
+    fn check_may_answer(
         &self,
         principal: &Principal,
         threshold: &Threshold,
@@ -199,6 +197,7 @@ impl LiveRagIndex {
         question: &str,
         threshold: &Threshold,
     ) -> Result<(Response, Routes), RagError> {
+        self.check_may_answer(snapshot.view().principal(), threshold)?;
         let judged = self.judge_by(route, snapshot, question)?;
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
@@ -230,14 +229,10 @@ impl LiveRagIndex {
     /// An answer embeds sentences of what the asker sees, so who asks a provider that may be sent
     /// public texts only has to be one who sees public texts only.
     fn check_disclosure(&self, principal: &Principal) -> Result<(), RagError> {
-        let public_only = self.options.disclosure == Some(Disclosure::PublicOnly);
-        let sees_more = principal
-            .grants()
-            .any(|grant| grant.as_str() != Grant::PUBLIC);
-        if public_only && sees_more {
-            Err(RagError::AskerNotPublic)
-        } else {
-            Ok(())
+        let rule = self.options.disclosure;
+        match rule.is_none_or(|rule| rule.permits_asker(principal)) {
+            true => Ok(()),
+            false => Err(RagError::AskerNotPublic),
         }
     }
 

@@ -98,7 +98,6 @@ impl LiveRagIndex {
         if let Some(segments) = &options.segments {
             segments.check()?;
         }
-        self.check_may_answer(principal, threshold)?;
         let snapshot = self.snapshot(principal)?;
         let (mut response, routes) =
             self.answer_on(options.route, &snapshot, question, threshold)?;

@@ -61,8 +61,8 @@ pub enum RagError {
     /// No text that the asker sees was read by the extractor, so there is nothing to walk over.
     #[error(
         "nothing that the asker sees was read by the extractor {extractor}, so there are no names \
-         and statements to walk over. Index with it (`cornu index --extract rules`, or \
-         `complete_extractions` for what is in the index already)"
+         and statements to walk over; ingest with it, or call `complete_extractions` for what is \
+         in the index already"
     )]
     NoExtractions {
         /// The extractor that the index was opened with.
@@ -81,8 +81,8 @@ pub enum RagError {
     },
     /// A document that is not public, and a provider to which only public ones may be sent.
     #[error(
-        "{doc} is not public and the embedding provider or the extractor is remote; it was not sent, and it is not \
-         in the index. Use a local provider, or set `disclosure` to `Disclosure::Everything`"
+        "{doc} is not public and the embedding provider or the extractor is remote; it was not \
+         sent, and it is not in the index. Use a local provider, or set `disclosure` to `Disclosure::Everything`"
     )]
     NotDisclosed {
         /// The document.

@@ -27,21 +27,18 @@ pub(crate) type Sparse = (Vec<TermRow>, Ranking<ChunkId>);
 
 /// One cache for each route, of one index: nothing is shared between two.
 pub(crate) struct Keeper {
-    dense: SemanticVectorCache<KeptDense>,
-    sparse: SemanticVectorCache<KeptSparse>,
+    dense: SemanticVectorCache<Kept<Dense>>,
+    sparse: SemanticVectorCache<Kept<Sparse>>,
     /// Model, chunker and tokenizer.
     built_with: Arc<Fingerprint>,
     dense_settings: Arc<Fingerprint>,
     sparse_settings: Arc<Fingerprint>,
 }
 
-struct KeptDense {
-    found: Dense,
-    documents: Vec<u32>,
-}
-
-struct KeptSparse {
-    found: Sparse,
+/// What a route found.
+struct Kept<T> {
+    found: T,
+    /// The documents of what was found, by ordinal.
     documents: Vec<u32>,
 }
 
@@ -111,7 +108,7 @@ impl LiveRagIndex {
             return self.dense_anew(snapshot, question, k);
         };
         let key = kept.dense_key(view, question, k);
-        let seen = |kept: &KeptDense| kept.is_seen_in(view);
+        let seen = |kept: &Kept<Dense>| kept.is_seen_in(view);
         let mut own = false;
         let value = kept.dense.get_or_compute(&key, self.patience(), seen, || {
             let found = match kept.dense.options().similar {
@@ -130,7 +127,7 @@ impl LiveRagIndex {
             };
             // The check of a later hit. What was found just now is seen, all of it.
             let documents = snapshot.ordinals_of(found.1.ids())?.unwrap_or_default();
-            Ok::<_, RagError>(KeptDense { found, documents })
+            Ok::<_, RagError>(Kept { found, documents })
         })?;
         // Only what was found for the question itself is lent to others.
         if own && let Some(vector) = value.found.0.as_slice() {
@@ -152,7 +149,7 @@ impl LiveRagIndex {
             return self.sparse_anew(snapshot, question, k);
         };
         let key = kept.sparse_key(view, question, k);
-        let seen = |kept: &KeptSparse| kept.is_seen_in(view);
+        let seen = |kept: &Kept<Sparse>| kept.is_seen_in(view);
         let value = kept
             .sparse
             .get_or_compute(&key, self.patience(), seen, || {
@@ -160,7 +157,7 @@ impl LiveRagIndex {
                 let mut documents: Vec<u32> = found.0.iter().map(ordinal_of).collect();
                 documents.sort_unstable();
                 documents.dedup();
-                Ok::<_, RagError>(KeptSparse { found, documents })
+                Ok::<_, RagError>(Kept { found, documents })
             })?;
         Ok(value.found.clone())
     }
@@ -207,7 +204,7 @@ fn similar(
     key: &CacheKey,
     query: &Array1<f32>,
 ) -> Result<Option<Ranking<ChunkId>>, RagError> {
-    let seen = |kept: &KeptDense| kept.is_seen_in(snapshot.view());
+    let seen = |kept: &Kept<Dense>| kept.is_seen_in(snapshot.view());
     let lent = query
         .as_slice()
         .and_then(|vector| kept.dense.similar(key, vector, seen));
@@ -217,19 +214,13 @@ fn similar(
     Ok(Some(snapshot.score(query.view(), lent.found.1.ids())?))
 }
 
-impl KeptDense {
+impl<T> Kept<T> {
     fn is_seen_in(&self, view: &View) -> bool {
         self.documents.iter().all(|&one| view.contains(one))
     }
 }
 
-impl KeptSparse {
-    fn is_seen_in(&self, view: &View) -> bool {
-        self.documents.iter().all(|&one| view.contains(one))
-    }
-}
-
-impl Weigh for KeptDense {
+impl Weigh for Kept<Dense> {
     fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of::<f32>() * self.found.0.len()
@@ -238,7 +229,7 @@ impl Weigh for KeptDense {
     }
 }
 
-impl Weigh for KeptSparse {
+impl Weigh for Kept<Sparse> {
     fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of::<TermRow>() * self.found.0.capacity()

@@ -4,7 +4,7 @@
 //! may hold documents of other folders under names of the same form, the run may have looked at a
 //! part of its folder only, a disk may not be mounted. So a document is taken for vanished only
 //! when all of these hold:
-//! 1. it was ingested [from](LiveRagIndex::ingest_from) this root, and by nobody else since;
+//! 1. it was ingested [from](LiveRagIndex::ingest_from) this root, and not written anew by anybody else since;
 //! 2. its name lies below one of the paths that were looked at, and each of these can be read now;
 //! 3. the file system says that there is no file of its name, rather than that it may not tell.
 
@@ -21,8 +21,9 @@ use crate::ingest::{IngestReport, Progress};
 impl LiveRagIndex {
     /// As [`ingest_all`](Self::ingest_all), for documents that are files below the folder `root`,
     /// named from it: the index remembers that, so that [`prune`](Self::prune) can tell them from
-    /// documents of other folders. A document that is later ingested without a root, or from
-    /// another, is no longer this one's.
+    /// documents of other folders. A document that is later ingested from another root, or written
+    /// anew without one, is no longer this one's; one that has not changed stays this one's when it
+    /// is ingested without a root.
     ///
     /// # Errors
     /// As [`ingest_all`](Self::ingest_all), and [`RagError::Unreadable`] when `root` is not there.

@@ -94,17 +94,7 @@ impl LiveRagIndex {
     ) -> Result<Found, RagError> {
         let snapshot = self.snapshot(principal)?;
         let (_, ranking) = self.dense(&snapshot, question, k)?;
-        let mut trace = Trace::new();
-        explain::route(&mut trace, "dense", k, &ranking);
-        let place = |rank, score| Place {
-            rank,
-            score,
-            share: None,
-        };
-        let hits = hits(&snapshot, in_order(&ranking), |_, rank, score| {
-            (Some(place(rank, score)), None)
-        })?;
-        Ok(found(hits, trace))
+        by_one(&snapshot, "dense", k, &ranking, |place| (Some(place), None))
     }
 
     /// The best `k` visible chunks by BM25, with statistics of the visible chunks alone; fewer
@@ -122,17 +112,9 @@ impl LiveRagIndex {
     ) -> Result<Found, RagError> {
         let snapshot = self.snapshot(principal)?;
         let (_, ranking) = self.sparse(&snapshot, question, k)?;
-        let mut trace = Trace::new();
-        explain::route(&mut trace, "sparse", k, &ranking);
-        let place = |rank, score| Place {
-            rank,
-            score,
-            share: None,
-        };
-        let hits = hits(&snapshot, in_order(&ranking), |_, rank, score| {
-            (None, Some(place(rank, score)))
-        })?;
-        Ok(found(hits, trace))
+        by_one(&snapshot, "sparse", k, &ranking, |place| {
+            (None, Some(place))
+        })
     }
 
     /// Both searches side by side on one state of the index, fused and, where there is a reranker,
@@ -412,6 +394,26 @@ pub(crate) fn hits(
         }
     }
     Ok(out)
+}
+
+/// What one route found by itself.
+fn by_one(
+    snapshot: &Snapshot<'_>,
+    route: &'static str,
+    k: usize,
+    ranking: &Ranking<ChunkId>,
+    places: impl Fn(Place) -> (Option<Place>, Option<Place>),
+) -> Result<Found, RagError> {
+    let mut trace = Trace::new();
+    explain::route(&mut trace, route, k, ranking);
+    let hits = hits(snapshot, in_order(ranking), |_, rank, score| {
+        places(Place {
+            rank,
+            score,
+            share: None,
+        })
+    })?;
+    Ok(found(hits, trace))
 }
 
 fn found(hits: Vec<Hit>, mut trace: Trace) -> Found {

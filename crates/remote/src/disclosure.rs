@@ -1,6 +1,6 @@
 //! Which documents may be sent to a remote provider.
 
-use cornu_core::{Acl, Principal};
+use cornu_core::{Acl, Grant, Principal};
 
 /// Which documents may be sent to a remote provider.
 ///
@@ -42,6 +42,28 @@ impl Disclosure {
     pub fn permits(self, acl: &Acl) -> bool {
         match self {
             Self::PublicOnly => acl.admits(&Principal::public()),
+            Self::Everything => true,
+        }
+    }
+
+    /// Whether all that an asker may see may be sent: for what is made of it, such as a prompt or
+    /// the sentences of an answer. Who holds no grant sees nothing, which may.
+    ///
+    /// ```
+    /// use cornu_core::Principal;
+    /// use cornu_remote::Disclosure;
+    ///
+    /// let clerk = Principal::new(["public", "hr"])?;
+    /// assert!(Disclosure::PublicOnly.permits_asker(&Principal::public()));
+    /// assert!(Disclosure::PublicOnly.permits_asker(&Principal::default()));
+    /// assert!(!Disclosure::PublicOnly.permits_asker(&clerk));
+    /// assert!(Disclosure::Everything.permits_asker(&clerk));
+    /// # Ok::<(), cornu_core::AclError>(())
+    /// ```
+    #[must_use]
+    pub fn permits_asker(self, principal: &Principal) -> bool {
+        match self {
+            Self::PublicOnly => principal.grants().all(|it| it.as_str() == Grant::PUBLIC),
             Self::Everything => true,
         }
     }

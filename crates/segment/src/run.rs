@@ -66,8 +66,9 @@ pub struct Run {
     pub value: f64,
     /// Its chunks in order.
     pub chunks: Vec<RunChunk>,
-    /// The chunks' texts in order, what overlaps once. Where the source has white space or a
-    /// comment between two chunks stands a space, a line end or a blank line, by their lines.
+    /// The chunks' texts in order, what overlaps once. Where the source has something between two
+    /// chunks that belongs to neither (white space, a comment, a heading over nothing but a table)
+    /// stands a space, a line end or a blank line, by their lines: so it is not the bytes of `span`.
     pub text: String,
 }
 

@@ -6,10 +6,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use cornu::chunk::html;
 use cornu::segment::Relevance;
-use cornu::store::Access;
 use cornu::{
-    Answer, AnswerRoute, AskOptions, Asked, FoundSegments, LiveRagIndex, Preset, RagOptions,
-    Response, SegmentOptions, Threshold, Trace,
+    Answer, AnswerRoute, AskOptions, Asked, FoundSegments, LiveRagIndex, Preset, Response,
+    SegmentOptions, Threshold, Trace,
 };
 use serde::Serialize;
 
@@ -25,18 +24,13 @@ const BY_HAND: f64 = 0.2;
 
 pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
-    check_asker(&args.embedder, &principal)?;
-    check_route(args.route, &args.rerank)?;
-    let options = RagOptions {
-        chat: args.chat.model(&principal)?,
-        ..args.rerank.options(&args.embedder)?
-    };
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadOnly, terminal, options)?;
+    check_asker(&args.model.embedder, &principal)?;
+    check_route(args.route, &args.model.rerank)?;
+    let chat = args.chat.model(&principal)?;
+    let index = args.model.open(&args.database, chat, terminal)?;
     let threshold = match &args.threshold {
         Some(given) => threshold(given, &index)?,
-        None => default_threshold(&args.embedder, &index, terminal)?,
+        None => default_threshold(&args.model.embedder, &index, terminal)?,
     };
     let options = ask_options(args.route, args.segments, &threshold);
     let asked = index.ask(&principal, &args.question, &threshold, &options)?;
@@ -53,18 +47,15 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
 
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
-    check_route(args.route, &args.rerank)?;
-    let options = args.rerank.options(&args.embedder)?;
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadOnly, terminal, options)?;
+    check_route(args.route, &args.model.rerank)?;
+    let index = args.model.open(&args.database, None, terminal)?;
     let given = match &args.threshold {
         Some(given) => Some(threshold(given, &index)?),
         None => None,
     };
     let (mut trace, outcome, segments) = match &given {
         Some(threshold) => {
-            check_asker(&args.embedder, &principal)?;
+            check_asker(&args.model.embedder, &principal)?;
             let options = ask_options(args.route, args.segments, threshold);
             let asked = index.ask(&principal, &args.question, threshold, &options)?;
             note_moved(&asked.response, terminal);
@@ -87,7 +78,7 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
             None => {
                 let threshold = match given {
                     Some(threshold) => threshold,
-                    None => default_threshold(&args.embedder, &index, terminal)?,
+                    None => default_threshold(&args.model.embedder, &index, terminal)?,
                 };
                 let options = segment_options(preset, &threshold);
                 index.segments(&principal, &[&args.question], &options)?

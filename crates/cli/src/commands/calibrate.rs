@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use cornu::eval::questions;
-use cornu::store::Access;
 use cornu::{Calibration, Labelled, Rate, Target};
 
 use super::note_grants;
@@ -27,10 +26,7 @@ pub(super) fn run(args: &CalibrateArgs, terminal: &Terminal) -> Result<Outcome> 
         (Some(rate), None) => Target::FalseAnswers(rate),
         (None, None) => Target::default(),
     };
-    let options = args.rerank.options(&args.embedder)?;
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadOnly, terminal, options)?;
+    let index = args.model.open(&args.database, None, terminal)?;
     note_grants(&principal, terminal);
     let fitted = index.calibrate(&principal, &set(args), &questions, target)?;
     let path = &args.output;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use cornu::eval::beir::{read_qrels, read_queries};
 use cornu::eval::questions;
-use cornu::store::Access;
 use cornu::{LiveRagIndex, Principal};
 use serde::Serialize;
 
@@ -19,13 +18,10 @@ use crate::output::{self, Outcome, Terminal};
 
 pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
-    check_asker(&args.embedder, &principal)?;
+    check_asker(&args.model.embedder, &principal)?;
     let ks = cuts(args)?;
     let pairs = pairs(args)?;
-    let options = args.rerank.options(&args.embedder)?;
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadOnly, terminal, options)?;
+    let index = args.model.open(&args.database, None, terminal)?;
     note_grants(&principal, terminal);
     let names = Names::new(&index.documents(&principal)?);
     let set = read(args, &names)?;
@@ -116,7 +112,9 @@ fn refusals(
 ) -> Result<Option<Refusals>> {
     let threshold = match &args.threshold {
         Some(given) => threshold(given, index)?,
-        None if args.embedder.is_hash() => default_threshold(&args.embedder, index, terminal)?,
+        None if args.model.embedder.is_hash() => {
+            default_threshold(&args.model.embedder, index, terminal)?
+        }
         None => {
             terminal.note("no --threshold, so answers and refusals are not measured");
             return Ok(None);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use cornu::extract::RuleExtractor;
 use cornu::store::Access;
 use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagOptions};
@@ -31,6 +31,11 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     );
     let grants = Grants::new(&args.acl, args.acl_map.as_deref())?;
     let files = Files::find(&args.paths, args.root.as_deref())?;
+    // Before an index is made: it would hold nothing, and look like one that was built.
+    if files.looked_at.is_empty() {
+        tell(&files.failed, terminal);
+        bail!("none of the paths can be read, so the index is left as it was");
+    }
     for prefix in grants.unused(files.found.keys()) {
         terminal.note(&format!("no document has the prefix {prefix:?} of the map"));
     }
@@ -48,24 +53,31 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
         terminal,
     };
     let summary = pass.write(files, args.prune)?;
-    if args.tokens.is_some() {
-        // For what was in the index before; what was written just now has them.
-        let written = index
-            .complete_tokens(|so_far| terminal.note(&format!("token vectors: {so_far} more")))?;
-        terminal.note(&format!(
-            "{written} chunks that had no token vectors got them"
-        ));
-    }
-    if args.extract == Extract::Rules {
-        let written =
-            index.complete_extractions(|so_far| terminal.note(&format!("read: {so_far} more")))?;
-        terminal.note(&format!(
-            "{written} chunks that had not been read were read"
-        ));
-    }
+    complete(args, &index, terminal)?;
     // Now, rather than at the first question.
     index.prepare()?;
     summary.show(args, terminal)
+}
+
+/// Token vectors, names and statements for what was in the index before; what was written just now
+/// has them.
+fn complete(args: &IndexArgs, index: &LiveRagIndex, terminal: &Terminal) -> Result<()> {
+    let tell = |written, what: &str| {
+        terminal.progress("");
+        if written > 0 {
+            let chunks = counted(written, "chunk");
+            terminal.note(&format!("{what} of {chunks} that had none"));
+        }
+    };
+    if args.tokens.is_some() {
+        let shown = |done| terminal.progress(&format!("token vectors of {done} chunks"));
+        tell(index.complete_tokens(shown)?, "token vectors");
+    }
+    if args.extract == Extract::Rules {
+        let shown = |done| terminal.progress(&format!("names and statements of {done} chunks"));
+        tell(index.complete_extractions(shown)?, "names and statements");
+    }
+    Ok(())
 }
 
 fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRagIndex> {
@@ -87,7 +99,6 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
     let index = open(args, Access::ReadWrite, terminal)?;
     let mut changes = Changes::new(&args.database.path)?;
     let (root, watched) = (files.root.clone(), files.looked_at.clone());
-    ensure!(!watched.is_empty(), "there is nothing to watch");
     // Before the first pass, so that no change falls between the two.
     for path in &watched {
         changes.watch(path)?;
@@ -99,6 +110,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
         terminal,
     };
     let first = pass.write(files, args.prune)?;
+    complete(args, &index, terminal)?;
     index.prepare()?;
     first.show(args, terminal)?;
     terminal.note("watching for changes; Ctrl-C ends it");
@@ -196,9 +208,7 @@ fn dry_run(args: &IndexArgs, files: &Files, terminal: &Terminal) -> Result<Outco
         would_remove: index.vanished(&files.root, &files.looked_at, present)?,
         failed: &files.failed,
     };
-    for failed in report.failed {
-        terminal.error(&format!("{}: {}", failed.file, failed.error));
-    }
+    tell(report.failed, terminal);
     if args.format.json {
         output::print_json(&report)?;
     } else {
@@ -278,9 +288,7 @@ impl Summary {
     }
 
     fn show(&self, args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
-        for failed in &self.failed {
-            terminal.error(&format!("{}: {}", failed.file, failed.error));
-        }
+        tell(&self.failed, terminal);
         if !self.failed.is_empty() {
             terminal.note(
                 "what failed stays in the index as it was, its grants too; `cornu remove` takes \
@@ -322,6 +330,14 @@ impl Summary {
         } else {
             Outcome::Done
         })
+    }
+}
+
+/// What failed, a line each.
+fn tell(failed: &[Failed], terminal: &Terminal) {
+    for failed in failed {
+        let file = output::name(&failed.file);
+        terminal.error(&format!("{file}: {}", failed.error));
     }
 }
 

@@ -8,7 +8,7 @@ use cornu::store::{Access, Options, SqliteVecStore};
 use cornu::{DocId, upkeep};
 use serde::Serialize;
 
-use crate::args::{Database, OwnerArgs, RebuildArgs, RemoveArgs, StatsArgs};
+use crate::args::{Database, OwnerArgs, RebuildArgs, RemoveArgs};
 use crate::output::{self, Outcome, Terminal};
 
 pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> {
@@ -76,7 +76,7 @@ pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
     })
 }
 
-pub(super) fn stats(args: &StatsArgs) -> Result<Outcome> {
+pub(super) fn stats(args: &OwnerArgs) -> Result<Outcome> {
     let store = open(&args.database, Access::ReadOnly)?;
     let stats = store.stats()?;
     let shown = Stats {

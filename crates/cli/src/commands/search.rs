@@ -5,7 +5,6 @@ use std::fmt::Write;
 use anyhow::{Result, ensure};
 use cornu::Hit;
 use cornu::chunk::html;
-use cornu::store::Access;
 
 use super::{note_grants, short};
 use crate::args::{Route, SearchArgs};
@@ -14,13 +13,10 @@ use crate::output::{self, Outcome, Terminal};
 pub(super) fn run(args: &SearchArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     ensure!(
-        args.route == Route::Hybrid || args.rerank.is_none(),
+        args.route == Route::Hybrid || args.model.rerank.is_none(),
         "--rerank looks again at what the hybrid search found; give --route hybrid"
     );
-    let options = args.rerank.options(&args.embedder)?;
-    let index = args
-        .embedder
-        .open(&args.database, Access::ReadOnly, terminal, options)?;
+    let index = args.model.open(&args.database, None, terminal)?;
     let (query, k) = (args.query.as_str(), args.k.get());
     let found = match args.route {
         Route::Dense => index.search_dense(&principal, query, k),

@@ -74,6 +74,9 @@ fn a_server_that_fails_is_told() {
     let server = Server::scripted([Reply::status(401, "who are you?")]).unwrap();
     let run = folder.asks("ask", QUESTION, &flags(&server, "")).expect(2);
     assert!(run.err.contains("401"), "{}", run.err);
+    // In the words of the flags, not of the library.
+    assert!(run.err.contains("--chat-fallback"), "{}", run.err);
+    assert!(!run.err.contains("OnFailure"), "{}", run.err);
     assert_eq!(run.out, "");
     let run = folder
         .asks("ask", QUESTION, &flags(&server, "--chat-fallback --quiet"))

@@ -40,6 +40,14 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         "cornu.toml",
         "route = \"dense\"\nembedder = \"hash\"\n\nthreshold = 0.25\n",
     );
+    // Numbers are read as TOML has them.
+    folder.write(
+        "numbers.toml",
+        "chat-timeout = 0x1e\nchat-context = 2_000\n",
+    );
+    let shown = settings(&folder.run("config --json --config numbers.toml").expect(0));
+    assert_eq!(shown["chat-timeout"][0], json!(["30"]));
+    assert_eq!(shown["chat-context"][0], json!(["2000"]));
     let config = |name: &str, value: &str| {
         let mut command = folder.command();
         command.args(["config", "--json"]).env(name, value);
@@ -114,6 +122,14 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
             "cornu.toml:1: `db`: takes one value",
         ),
         ("acl = [[\"a\"]]\n", "cornu.toml:1: `acl`: takes text"),
+        // A number is no name.
+        (
+            "\ndb = 3\n",
+            "cornu.toml:2: `db`: takes text; write it as \"3\"",
+        ),
+        ("acl = [7]\n", "cornu.toml:1: `acl`: takes text"),
+        ("embedder = 0.5\n", "cornu.toml:1: `embedder`: takes text"),
+        ("route = 1\n", "route is set by cornu.toml:1"),
         ("config = \"other.toml\"\n", "`config` is no key"),
         ("db = \n", "cornu.toml is not TOML"),
         ("[index]\nacl = []\n", "cornu.toml:1: `index` is no key"),

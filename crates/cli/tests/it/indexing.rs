@@ -62,6 +62,48 @@ fn files_that_cannot_be_read_do_not_stop_the_others() {
         .expect(0);
 }
 
+#[test]
+fn a_path_that_is_not_there_leaves_no_index() {
+    let folder = Folder::empty();
+    for more in ["", "--json", "--watch", "--extract rules"] {
+        let run = folder
+            .run(&format!("index nothere --db a.db --acl public {more}"))
+            .expect(2);
+        assert!(run.err.contains("nothere: "), "{}", run.err);
+        assert_eq!(run.out, "");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    // An index that is there stays as it was.
+    let folder = Folder::indexed();
+    folder
+        .run("index nothere --db all.db --acl public --prune")
+        .expect(2);
+    let stats = folder.run("stats --db all.db --json").expect(0).json();
+    assert_eq!(stats["documents"], 3);
+}
+
+/// A name of several lines does not pass for several messages.
+#[cfg(unix)]
+#[test]
+fn a_name_with_control_characters_stays_on_its_line() {
+    let folder = Folder::with_sources();
+    folder.write("notes/a\nerror: all is lost\u{1b}[2J.md", GUIDE);
+    let index = "index notes --db a.db --acl public";
+    let dry = format!("{index} --prune --dry-run");
+    for run in [folder.run(index).expect(1), folder.run(&dry).expect(1)] {
+        let errors = run.err.lines().filter(|line| line.starts_with("error: "));
+        assert_eq!(errors.count(), 1, "{:?}", run.err);
+        let shown = r"error: notes/a\nerror: all is lost\u{1b}[2J.md: ";
+        assert!(run.err.contains(shown), "{:?}", run.err);
+    }
+    // A program gets the name as it is.
+    let report = folder.run(&format!("{index} --json")).expect(1).json();
+    assert_eq!(
+        report["failed"][0]["file"],
+        "notes/a\nerror: all is lost\u{1b}[2J.md"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn loops_of_links_end_and_links_do_not_lead_outside() {

@@ -185,6 +185,19 @@ fn a_watched_folder_that_goes_away_takes_nothing_along() {
     assert_eq!(stats["documents"], 3);
 }
 
+/// As without --watch: what is in the index already is read as well.
+#[cfg(unix)]
+#[test]
+fn what_was_indexed_without_extractions_gets_them() {
+    let folder = Folder::with_sources();
+    let index = "index notes --db a.db --acl public";
+    folder.run(index).expect(0);
+    let watching = Watching::start(&folder, &format!("{index} --watch --extract rules"));
+    let search = "--db a.db --public --route hop";
+    folder.asks("search", "zero_grad", search).expect(0);
+    watching.interrupt("-INT");
+}
+
 #[test]
 fn nothing_to_watch_is_an_error() {
     let folder = Folder::empty();

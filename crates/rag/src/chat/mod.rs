@@ -24,8 +24,7 @@ use std::sync::Arc;
 
 use cornu_chunk::html::shown;
 use cornu_core::{
-    ByteSpan, ChatProvider, Chunk, DocumentFacts, Grant, Principal, ProviderError, TokenCounter,
-    Trace,
+    ByteSpan, ChatProvider, Chunk, DocumentFacts, Principal, ProviderError, TokenCounter, Trace,
 };
 use cornu_remote::Disclosure;
 use cornu_store::Snapshot;
@@ -135,15 +134,9 @@ impl Chat {
     /// A prompt holds what the asker sees, so who asks a model elsewhere that may be sent public
     /// texts only has to be one who sees public texts only.
     pub(crate) fn check_disclosure(&self, principal: &Principal) -> Result<(), RagError> {
-        let public_only =
-            self.provider.leaves_machine() && self.disclosure == Disclosure::PublicOnly;
-        let sees_more = principal
-            .grants()
-            .any(|grant| grant.as_str() != Grant::PUBLIC);
-        if public_only && sees_more {
-            Err(RagError::ChatAskerNotPublic)
-        } else {
-            Ok(())
+        match !self.provider.leaves_machine() || self.disclosure.permits_asker(principal) {
+            true => Ok(()),
+            false => Err(RagError::ChatAskerNotPublic),
         }
     }
 }

@@ -75,7 +75,8 @@ pub struct ChatReport {
     pub cut: bool,
     /// Whether the answer is, by its letters, in another language than the question.
     pub other_language: bool,
-    /// Why the model gave no text, and the sentences of the evidence stand in for it.
+    /// Why the model gave no text, and the sentences of the evidence stand in for it. It may tell
+    /// how long was waited, so it is the one thing here that is not the same each time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
 }

@@ -14,7 +14,9 @@ use cornu::{
 };
 
 use crate::suite::caught;
-use crate::world::{Home, World, Write, document, grants, holder, options, provider, scenario};
+use crate::world::{
+    Home, World, Write, cases, document, grants, holder, options, provider, scenario,
+};
 
 fn cached() -> RagOptions {
     RagOptions {
@@ -80,21 +82,8 @@ fn a_question_asked_again_is_not_searched_again() {
     assert!(Home::new().index.cache_metrics().is_none());
 }
 
-/// A few scenarios each time; `PROPTEST_CASES` asks for more.
-fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        max_shrink_iters: 40,
-        ..ProptestConfig::default()
-    };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = 16;
-    }
-    config
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(16))]
 
     /// With and without a cache, through any history, whoever asks in whatever order, asked once
     /// and again, in a cache that is small: the same bytes.
@@ -468,4 +457,31 @@ fn a_similar_question_lends_candidates_and_no_scores() {
         assert_eq!(found, plain.search_dense(&who, question, 6).unwrap());
     }
     assert!(home.index.cache_metrics().unwrap().0.refused_similar > 0);
+}
+
+/// What was lent is not lent on: from question to question the candidates would drift away.
+#[test]
+fn candidates_that_were_lent_are_not_lent_on() {
+    let number = |question: &str| question.split(' ').next().unwrap().parse::<i32>().unwrap();
+    let neighbours = move |one: &str, other: &str| (number(one) - number(other)).abs() == 1;
+    let home = Home::with(RagOptions {
+        cache: Some(CacheOptions {
+            similar: Some(SimilarOptions::new(-1.0, neighbours)),
+            ..CacheOptions::default()
+        }),
+        ..options()
+    });
+    let page = document("a.md", "some words\n", Acl::public());
+    home.index.ingest(&page).unwrap();
+    for (question, lent) in [
+        ("1 word", 0),
+        ("2 words", 1),
+        ("3 words", 1),
+        ("4 words", 2),
+    ] {
+        let who = Principal::public();
+        home.index.search_dense(&who, question, 3).unwrap();
+        let (dense, _) = home.index.cache_metrics().unwrap();
+        assert_eq!(dense.similar_hits, lent, "{question}");
+    }
 }

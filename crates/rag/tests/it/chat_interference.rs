@@ -9,7 +9,7 @@ use cornu::{LiveRagIndex, Principal, RagOptions};
 
 use crate::chat::Scripted;
 use crate::suite::{Pair, Route, caught, pairs};
-use crate::world::{World, options, provider, scenario};
+use crate::world::{World, cases, options, provider, scenario};
 
 /// All that a model is sent, and all that the asker gets, with several budgets and thresholds.
 fn sent(world: &World, principal: &Principal, question: &str) -> String {
@@ -101,20 +101,8 @@ fn leak_20_a_budget_that_hidden_passages_share() {
     assert!(caught(&leaky) > 0, "the suite did not notice");
 }
 
-fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        max_shrink_iters: 40,
-        ..ProptestConfig::default()
-    };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = 12;
-    }
-    config
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn any_history_asker_and_question(scenario in scenario()) {

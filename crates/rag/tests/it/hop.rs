@@ -157,7 +157,10 @@ fn extractions_can_come_later() {
     let index = LiveRagIndex::open(path, provider, reading()).unwrap();
     let error = index.search_hop(&reader, QUESTION, 3).unwrap_err();
     assert!(matches!(error, RagError::NoExtractions { .. }), "{error}");
-    assert!(error.to_string().contains("--extract rules"), "{error}");
+    assert!(
+        error.to_string().contains("complete_extractions"),
+        "{error}"
+    );
     // Who sees nothing is told nothing.
     let nobody = holder(["nobody"]);
     assert_eq!(index.search_hop(&nobody, QUESTION, 3).unwrap().hits, []);
@@ -181,6 +184,10 @@ fn extractions_can_come_later() {
         .unwrap();
     let trace = index.search_hop(&reader, QUESTION, 3).unwrap().trace;
     assert!(trace.to_string().contains("unread = 1"), "{trace}");
+    // Read now, it is another graph of the same view.
+    assert_eq!(index.complete_extractions(|_| {}).unwrap(), 1);
+    let trace = index.search_hop(&reader, QUESTION, 3).unwrap().trace;
+    assert!(trace.to_string().contains("unread = 0"), "{trace}");
 }
 
 /// The title of a document is what its chunks are about, also those far below it.

@@ -4,7 +4,7 @@ use cornu::core::testing::proptest::prelude::*;
 use cornu::{LiveRagIndex, Principal};
 
 use crate::suite::{Pair, Route, pairs};
-use crate::world::{World, scenario};
+use crate::world::{World, cases, scenario};
 
 type Named = (&'static str, fn(&World, &Principal, &str) -> String);
 
@@ -140,21 +140,8 @@ fn the_scenarios_have_something_to_find_and_something_to_hide() {
     assert!(hiding * 3 > pairs.len(), "{hiding} of {}", pairs.len());
 }
 
-/// A few new scenarios each time; `PROPTEST_CASES` asks for more.
-fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        max_shrink_iters: 40,
-        ..ProptestConfig::default()
-    };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = 24;
-    }
-    config
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn any_history_asker_and_question(scenario in scenario()) {

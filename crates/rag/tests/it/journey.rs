@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cornu::core::{Embeddings, ProviderError};
 use cornu::{
-    Acl, Change, Citation, Disclosure, DocId, Document, EmbeddingProvider, Fingerprint,
+    Acl, AskOptions, Change, Citation, Disclosure, DocId, Document, EmbeddingProvider, Fingerprint,
     HashEmbeddingProvider, Labelled, LiveRagIndex, Outcome, Principal, RagError, RagOptions,
     Reason, Target, Threshold,
 };
@@ -362,6 +362,12 @@ fn private_documents_are_not_sent_to_a_remote_provider() {
         ask(&["public", "hr"]),
         Err(RagError::AskerNotPublic)
     ));
+    let (both, all) = (
+        Principal::new(["public", "hr"]).unwrap(),
+        AskOptions::default(),
+    );
+    let asked = home.index.ask(&both, "zero_grad", &threshold, &all);
+    assert!(matches!(asked, Err(RagError::AskerNotPublic)));
 
     let home = Home::with(RagOptions {
         disclosure: Some(Disclosure::Everything),
@@ -384,6 +390,9 @@ fn a_threshold_knows_its_model_and_its_corpus() {
         .unwrap_err();
     assert!(matches!(error, RagError::ForeignThreshold { .. }));
     assert!(error.to_string().contains("calibrate"), "{error}");
+    let all = AskOptions::default();
+    let asked = home.index.ask(&reader, "zero_grad", &foreign, &all);
+    assert!(matches!(asked, Err(RagError::ForeignThreshold { .. })));
 
     let questions = [
         Labelled::new("怎么清空梯度？", true),

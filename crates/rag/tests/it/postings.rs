@@ -8,7 +8,7 @@ use cornu::sparse::{Bm25Index, DocumentRows, Row, TermCounts};
 use cornu::store::{Access, Check};
 use cornu::{Acl, Document, LiveRagIndex, Principal, RagOptions, upkeep};
 
-use crate::world::{Home, Write, document, grants, holder, options, provider, scenario};
+use crate::world::{Home, Write, cases, document, grants, holder, options, provider, scenario};
 
 /// The index as a process finds it that has just started.
 fn opened(path: &Path, access: Access) -> LiveRagIndex {
@@ -61,17 +61,8 @@ fn corpus(from: usize, to: usize) -> Vec<Document> {
 
 const QUESTION: &str = "Which common words stand with word3 and number5?";
 
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 24,
-        failure_persistence: None,
-        max_shrink_iters: 40,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(24))]
 
     /// Written at some steps of a history and left behind at others, the file changes no byte of
     /// any answer; when it is written, it is what a fresh build writes.

@@ -66,6 +66,8 @@ fn what_cannot_be_looked_at_has_not_vanished() {
     fs::rename(&one, home.folder.path().join("moved")).unwrap();
     let error = whole(&one).unwrap_err();
     assert!(matches!(error, RagError::Unreadable { .. }), "{error}");
+    // A file that is there is not gone, whether the caller knows of it or not.
+    assert_eq!(whole(&two).unwrap(), []);
     // A part that is not there: nothing is removed, not even from the parts that are.
     fs::remove_file(two.join("b.md")).unwrap();
     let parts = [two.clone(), two.join("absent")];

@@ -12,7 +12,8 @@ use cornu::segment::{
 };
 use cornu::text::WordCounter;
 use cornu::{
-    Acl, ChatSummariser, ContextualChunker, Preset, Principal, RagError, RagOptions, SegmentOptions,
+    Acl, ChatSummariser, ContextualChunker, Document, Preset, Principal, RagError, RagOptions,
+    SegmentOptions,
 };
 use serde_json::json;
 
@@ -271,4 +272,44 @@ fn an_empty_summary_fails_the_document() {
             .unwrap()
             .is_empty()
     );
+}
+
+/// A result that the dense list was too short for has the cosine of its stored vector.
+#[test]
+fn a_result_beyond_the_dense_list_has_its_own_similarity() {
+    let home = Home::wide();
+    let mut documents: Vec<Document> = (0..220)
+        .map(|at| {
+            let text = "What is it that was with the one of these?";
+            document(&format!("{at:03}.md"), text, Acl::public())
+        })
+        .collect();
+    let sought = "Gearbox zx81 drives the belt past a long row of idle rollers.";
+    documents.push(document("sought.md", sought, Acl::public()));
+    home.index.ingest_all(&documents, |_| {}).unwrap();
+    let (reader, question) = (Principal::public(), "What is it that was with the zx81?");
+    let dense = home.index.search_dense(&reader, question, 1000).unwrap();
+    let of_sought = |hit: &&cornu::Hit| hit.chunk.doc.as_str() == "sought.md";
+    let similarity = dense.hits.iter().find(of_sought).unwrap().score;
+    assert!(similarity > 0.05, "{similarity}");
+    let hybrid = home.index.search_hybrid(&reader, question, 200).unwrap();
+    assert_eq!(hybrid.hits.iter().find(of_sought).unwrap().dense, None);
+
+    let options = SegmentOptions {
+        relevance: Relevance::Linear {
+            zero: 0.0,
+            one: 1.0,
+        },
+        minimum_value: 0.0,
+        irrelevant_chunk_penalty: 0.001,
+        ..SegmentOptions::preset(Preset::FindAll)
+    };
+    let found = home.index.segments(&reader, &[question], &options).unwrap();
+    let run = found
+        .runs
+        .iter()
+        .find(|run| run.doc.as_str() == "sought.md");
+    let value = run.expect("a run").chunks[0].value;
+    let score = value.score.unwrap();
+    assert!((score - similarity).abs() < 1e-6, "{score} {similarity}");
 }

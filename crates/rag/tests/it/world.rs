@@ -16,6 +16,19 @@ use cornu::{
     Principal, RagOptions, Threshold,
 };
 
+/// So many new scenarios each time; `PROPTEST_CASES` asks for more.
+pub(crate) fn cases(count: u32) -> ProptestConfig {
+    let mut config = ProptestConfig {
+        failure_persistence: None,
+        max_shrink_iters: 40,
+        ..ProptestConfig::default()
+    };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = count;
+    }
+    config
+}
+
 pub(crate) fn provider() -> Arc<dyn EmbeddingProvider> {
     Arc::new(HashEmbeddingProvider::new(64).unwrap())
 }
