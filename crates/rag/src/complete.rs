@@ -1,6 +1,6 @@
 //! Token vectors for what was indexed without them.
 
-use cornu_core::ChunkId;
+use cornu_store::Cursor;
 
 use crate::error::RagError;
 use crate::index::LiveRagIndex;
@@ -28,19 +28,18 @@ impl LiveRagIndex {
             });
         };
         let digest = space.fingerprint().digest();
-        let mut after: Option<ChunkId> = None;
+        let mut cursor = Cursor::default();
         let mut written = 0;
         loop {
             let missing = self
                 .store
-                .chunks_without_tokens(&digest, after.as_ref(), STEP)?;
-            let Some((last, _)) = missing.last() else {
+                .chunks_without_tokens(&digest, &mut cursor, STEP)?;
+            if missing.is_empty() {
                 return Ok(written);
-            };
-            after = Some(*last);
-            let texts: Vec<&str> = missing.iter().map(|(_, text)| text.as_str()).collect();
-            let tokens = space.documents(&texts)?;
-            let ids = missing.iter().map(|(id, _)| *id);
+            }
+            let texts = missing.iter().map(|chunk| chunk.index_text.as_str());
+            let tokens = space.documents(&texts.collect::<Vec<_>>())?;
+            let ids = missing.iter().map(|chunk| chunk.id);
             let rows: Vec<_> = ids
                 .zip(tokens.iter().map(cornu_rerank::TokenMatrix::to_bytes))
                 .collect();

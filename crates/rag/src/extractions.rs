@@ -2,7 +2,7 @@
 
 use cornu_core::{Chunk, ChunkId, Extraction, Extractor, ProviderError};
 use cornu_hop::Passage;
-use cornu_store::ExtractionFacts;
+use cornu_store::{Cursor, ExtractionFacts};
 
 use crate::error::RagError;
 use crate::index::LiveRagIndex;
@@ -49,16 +49,15 @@ impl LiveRagIndex {
     pub fn complete_extractions(&self, mut progress: impl FnMut(usize)) -> Result<usize, RagError> {
         let extractor = self.extractor()?;
         let digest = digest(extractor);
-        let mut after: Option<ChunkId> = None;
+        let mut cursor = Cursor::default();
         let mut written = 0;
         loop {
             let missing = self
                 .store
-                .chunks_without_extractions(&digest, after.as_ref(), STEP)?;
-            let Some(last) = missing.last() else {
+                .chunks_without_extractions(&digest, &mut cursor, STEP)?;
+            if missing.is_empty() {
                 return Ok(written);
-            };
-            after = Some(last.id);
+            }
             let mut chunks: Vec<&Chunk> = Vec::with_capacity(missing.len());
             for chunk in &missing {
                 if self.may_disclose(chunk)? {

@@ -151,3 +151,58 @@ impl<I> fmt::Debug for Searcher<'_, I> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cornu_core::{Acl, ContentHash, DocId, Fingerprint, Principal, View, ViewEntry};
+
+    use crate::segment::Segment;
+    use crate::{Bm25, Bm25Index, Query, Row, TermCounts};
+
+    /// Hashes tell that a file is as it was written, not by whom: rows that are none and rows out of
+    /// order end a search as any others do, and what is found is there.
+    #[test]
+    fn postings_that_nobody_would_write_end_a_search() {
+        let rows = (0..4_u32).map(|id| {
+            let counts = TermCounts::from_pairs(2, [("a", 1), ("b", 1)]).unwrap();
+            (0, Row { id, counts })
+        });
+        let made_up = [
+            [u32::MAX; 4],
+            [3, 2, 1, 0],
+            [2, u32::MAX, 0, 1],
+            [0, 5000, 1, 5001],
+            [5000, 0, 4999, u32::MAX - 1],
+        ];
+        let (doc, acl, content) = (
+            DocId::new("a").unwrap(),
+            Acl::public(),
+            ContentHash::of(b""),
+        );
+        let entry = ViewEntry {
+            ordinal: 0,
+            id: &doc,
+            content: &content,
+            acl: &acl,
+        };
+        let view = View::resolve(&Principal::public(), 1, [entry]);
+        let terms = ["a", "b"].map(|term| (term.to_owned(), 1.0));
+        let query = Query::weighted(terms).unwrap();
+        for a in made_up {
+            let mut segment = Segment::build(rows.clone().collect()).unwrap();
+            segment.indices = [a, [0, 1, 2, 3]].concat().into();
+            let index = Bm25Index::of(Fingerprint::new("t"), segment, 1);
+            let searcher = index.searcher(&view).unwrap();
+            let found = [
+                searcher.search(&query, &Bm25::default(), 9).unwrap(),
+                searcher.search(&query, &Bm25::default(), 1).unwrap(),
+                searcher
+                    .search_exhaustively(&query, &Bm25::default(), 9)
+                    .unwrap(),
+            ];
+            for id in found.iter().flat_map(cornu_core::Ranking::ids) {
+                assert!(*id < 4 && searcher.explain(&query, &Bm25::default(), id).is_ok());
+            }
+        }
+    }
+}

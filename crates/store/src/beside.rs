@@ -5,13 +5,22 @@
 //! and a seal, so that damage in the file is an error and not a result. A table is made when its
 //! first row is written, and a row goes with its chunk.
 
-use cornu_core::{ChunkId, DocId, DocumentFacts};
+use cornu_core::{Chunk, ChunkId, DocId, DocumentFacts};
 use rusqlite::{Connection, params};
 
 use crate::digest;
 use crate::error::StoreError;
 use crate::read::{OF_CHUNK, Reader};
 use crate::write::Batch;
+
+/// How far a pass over the chunks of an index has come; a default one begins.
+///
+/// It stands between two rows, in the order in which they were written, so each step goes on where
+/// the last ended, and what is written meanwhile lies ahead.
+///
+/// See [`SqliteVecStore::chunks_without_tokens`](crate::SqliteVecStore::chunks_without_tokens).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor(i64);
 
 /// One such table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +110,32 @@ impl Beside {
         Ok(stats)
     }
 
+    /// Indexed chunks that have no row of this space: at most `limit`, from the cursor on, which
+    /// moves behind them.
+    pub(crate) fn lacking(
+        self,
+        reader: &Reader<'_>,
+        space: &[u8; 32],
+        cursor: &mut Cursor,
+        limit: usize,
+    ) -> Result<Vec<Chunk>, StoreError> {
+        let from = lacking(&self.or_empty(reader)?);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let (mut found, mut last) = (Vec::new(), *cursor);
+        reader.chunks(
+            "c.id",
+            &from,
+            params![space, cursor.0, limit],
+            |chunk, row, id| {
+                last = Cursor(row.get(id)?);
+                found.push(chunk);
+                Ok(())
+            },
+        )?;
+        *cursor = last;
+        Ok(found)
+    }
+
     /// Adds what does not hold: seals, and rows of chunks that are not indexed.
     pub(crate) fn doctor(
         self,
@@ -141,6 +176,18 @@ impl Beside {
              ) STRICT"
         )
     }
+}
+
+/// The chunks behind row ?2 that `table` has no row of space ?1 for. `CROSS JOIN` keeps the order of
+/// the loops, so that the rows come by id without being sorted and a limit ends the search.
+fn lacking(table: &str) -> String {
+    format!(
+        "chunks AS c CROSS JOIN documents AS d ON d.ordinal = c.document
+         CROSS JOIN chunk_texts AS t ON t.id = c.id
+         WHERE c.id > ?2 AND c.indexed = 1
+         AND NOT EXISTS (SELECT 1 FROM {table} AS v WHERE v.id = c.id AND v.space = ?1)
+         ORDER BY c.id LIMIT ?3"
+    )
 }
 
 impl Batch<'_> {
@@ -226,5 +273,41 @@ impl Batch<'_> {
             rows.collect()
         };
         read().map_err(|error| self.wrap(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lacking;
+    use crate::sqlite::schema::FACTS;
+
+    /// Each step of a pass goes on at its row: it neither reads what lies before nor sorts.
+    #[test]
+    fn a_pass_over_the_chunks_reads_each_row_once() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection.execute_batch(FACTS).unwrap();
+        for table in [crate::tokens::TOKENS, crate::extractions::EXTRACTIONS] {
+            connection.execute_batch(&table.create()).unwrap();
+            let sql = format!(
+                "EXPLAIN QUERY PLAN SELECT c.id FROM {}",
+                lacking(table.table)
+            );
+            let mut plan = connection.prepare(&sql).unwrap();
+            let steps: Vec<String> = plan
+                .query_map(rusqlite::params![[0_u8; 32], 0, 64], |row| {
+                    row.get("detail")
+                })
+                .unwrap()
+                .collect::<Result<_, _>>()
+                .unwrap();
+            assert_eq!(
+                steps.first().map(String::as_str),
+                Some("SEARCH c USING INTEGER PRIMARY KEY (rowid>?)")
+            );
+            assert!(
+                !steps.iter().any(|step| step.contains("TEMP B-TREE")),
+                "{steps:?}"
+            );
+        }
     }
 }

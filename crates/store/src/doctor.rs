@@ -41,7 +41,8 @@ pub enum Check {
     /// The facts of every document hash to its digest: ids, texts, spans, grants, vectors, terms.
     /// Norms, dimensions and text seals are checked on the way.
     Digests,
-    /// The documents of every grant are those that were sealed.
+    /// The documents of every grant are those that were sealed, and so are token vectors, names and
+    /// statements, each beside an indexed chunk.
     Seals,
     /// A parent that a chunk names is a chunk of the same document.
     Parents,

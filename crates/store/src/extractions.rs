@@ -5,7 +5,7 @@
 use cornu_core::{Change, Chunk, ChunkId, DocumentFacts};
 use rusqlite::params;
 
-use crate::beside::{Beside, Rows};
+use crate::beside::{Beside, Cursor, Rows};
 use crate::error::StoreError;
 use crate::read::ordinals;
 use crate::snapshot::{Reading, Snapshot};
@@ -114,36 +114,18 @@ impl SqliteVecStore {
         Ok(ExtractionStats { chunks, bytes })
     }
 
-    /// Indexed chunks that an extractor has not read: at most `limit`, behind chunk `after`, in
-    /// order of id. For the owner: it tells about all documents. Reads the index of chunks.
+    /// Indexed chunks that an extractor has not read, as
+    /// [`chunks_without_tokens`](Self::chunks_without_tokens) gives those without token vectors.
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
     pub fn chunks_without_extractions(
         &self,
         extractor: &[u8; 32],
-        after: Option<&ChunkId>,
+        cursor: &mut Cursor,
         limit: usize,
     ) -> Result<Vec<Chunk>, StoreError> {
-        Reading::begin(self)?.read(|reader| {
-            let table = EXTRACTIONS.or_empty(reader)?;
-            let from = format!(
-                "chunks AS c JOIN documents AS d ON d.ordinal = c.document
-                 JOIN chunk_texts AS t ON t.id = c.id
-                 WHERE c.indexed = 1 AND c.chunk > ?2
-                 AND NOT EXISTS (SELECT 1 FROM {table} AS e WHERE e.id = c.id AND e.space = ?1)
-                 ORDER BY c.chunk LIMIT ?3"
-            );
-            let after: &[u8] = after.map_or(&[], |id| id.as_bytes());
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let mut found = Vec::new();
-            let values = params![extractor, after, limit];
-            reader.chunks("NULL", &from, values, |chunk, _, _| {
-                found.push(chunk);
-                Ok(())
-            })?;
-            Ok(found)
-        })
+        Reading::begin(self)?.read(|reader| EXTRACTIONS.lacking(reader, extractor, cursor, limit))
     }
 }
 

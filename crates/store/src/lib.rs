@@ -86,6 +86,7 @@ mod views;
 pub mod write;
 
 pub use artifact::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX};
+pub use beside::Cursor;
 pub use doctor::{Check, Finding};
 pub use error::StoreError;
 pub use extractions::{ExtractionFacts, ExtractionStats};

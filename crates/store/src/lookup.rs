@@ -22,11 +22,11 @@ impl Snapshot<'_> {
         chunks: impl IntoIterator<Item = &'a ChunkId>,
     ) -> Result<Option<Vec<u32>>, StoreError> {
         let view = self.view();
-        let mut ordinals = Vec::new();
+        let sql = format!("SELECT c.document FROM chunks AS c WHERE {OF_CHUNK}");
         self.read(|reader| {
+            let mut ordinals = Vec::new();
             for id in chunks {
                 let mut found = None;
-                let sql = format!("SELECT c.document FROM chunks AS c WHERE {OF_CHUNK}");
                 reader.each(&sql, params![id.as_bytes()], |row| {
                     let ordinal = row.get(0)?;
                     found = found.or(view.contains(ordinal).then_some(ordinal));
@@ -39,7 +39,7 @@ impl Snapshot<'_> {
             }
             ordinals.sort_unstable();
             ordinals.dedup();
-            Ok(Some(std::mem::take(&mut ordinals)))
+            Ok(Some(ordinals))
         })
     }
 
@@ -65,12 +65,12 @@ impl Snapshot<'_> {
         ids.sort_unstable();
         ids.dedup();
         let (mut hits, mut vector) = (Vec::with_capacity(ids.len()), Vec::new());
+        let sql = format!(
+            "SELECT c.document, v.vector FROM chunks AS c
+             CROSS JOIN vectors AS v ON v.id = c.id WHERE {OF_CHUNK}"
+        );
         self.read(|reader| {
             for id in ids {
-                let sql = format!(
-                    "SELECT c.document, v.vector FROM chunks AS c
-                     CROSS JOIN vectors AS v ON v.id = c.id WHERE {OF_CHUNK}"
-                );
                 reader.each(&sql, params![id.as_bytes()], |row| {
                     if self.view().contains(row.get(0)?) {
                         let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;

@@ -2,10 +2,10 @@
 //!
 //! The store does not look into them; see [`Snapshot::token_vectors`] for how they are read.
 
-use cornu_core::{Change, ChunkId, DocumentFacts};
+use cornu_core::{Change, Chunk, ChunkId, DocumentFacts};
 use rusqlite::params;
 
-use crate::beside::{Beside, Rows};
+use crate::beside::{Beside, Cursor, Rows};
 use crate::error::StoreError;
 use crate::read::OF_CHUNK;
 use crate::snapshot::{Reading, Snapshot};
@@ -110,36 +110,30 @@ impl SqliteVecStore {
         Ok(TokenStats { chunks, bytes })
     }
 
-    /// Indexed chunks that have no token vectors of a space, with what is embedded of them: at most
-    /// `limit`, behind chunk `after`, in order of id. For the owner: it tells about all documents.
-    /// Reads the table's index.
+    /// Indexed chunks that have no token vectors of a space, in the order in which they were written:
+    /// at most `limit`, from the cursor on, which moves behind them. For the owner: it tells about
+    /// all documents. A pass from beginning to end reads each chunk's row once.
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
+    ///
+    /// ```
+    /// # use cornu_core::Fingerprint;
+    /// # use cornu_store::{Cursor, Options, SqliteVecStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("index.db");
+    /// let store = SqliteVecStore::open(path, &Fingerprint::new("m"), 3, &Options::default())?;
+    /// let mut cursor = Cursor::default();
+    /// assert!(store.chunks_without_tokens(&[7; 32], &mut cursor, 64)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn chunks_without_tokens(
         &self,
         space: &[u8; 32],
-        after: Option<&ChunkId>,
+        cursor: &mut Cursor,
         limit: usize,
-    ) -> Result<Vec<(ChunkId, String)>, StoreError> {
-        Reading::begin(self)?.read(|reader| {
-            let table = TOKENS.or_empty(reader)?;
-            let sql = format!(
-                "SELECT c.chunk, coalesce(t.index_text, t.text) FROM chunks AS c
-                 JOIN chunk_texts AS t ON t.id = c.id
-                 WHERE c.indexed = 1 AND c.chunk > ?2
-                 AND NOT EXISTS (SELECT 1 FROM {table} AS v WHERE v.id = c.id AND v.space = ?1)
-                 ORDER BY c.chunk LIMIT ?3"
-            );
-            let after: &[u8] = after.map_or(&[], |id| id.as_bytes());
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let mut found = Vec::new();
-            reader.each(&sql, params![space, after, limit], |row| {
-                found.push((ChunkId::from_bytes(row.get(0)?), row.get(1)?));
-                Ok(())
-            })?;
-            Ok(found)
-        })
+    ) -> Result<Vec<Chunk>, StoreError> {
+        Reading::begin(self)?.read(|reader| TOKENS.lacking(reader, space, cursor, limit))
     }
 }
 

@@ -107,7 +107,15 @@ pub(super) fn scan<'a, I: Ord + Clone>(
     let mut sums = vec![0.0; WINDOW];
     let mut touched = Bits::new(WINDOW);
     let mut left_out = Vec::with_capacity(cursors.len());
-    while let Some(next) = cursors.iter().filter_map(Cursor::next_row).min() {
+    // Rows of a file were hashed, not looked at: behind the last row there is nothing to find, and
+    // without that bound a window could end where it began.
+    let is_there = |row: &u32| (*row as usize) < rows.ids.len();
+    while let Some(next) = cursors
+        .iter()
+        .filter_map(Cursor::next_row)
+        .min()
+        .filter(is_there)
+    {
         let start = next - next % WINDOW as u32;
         let limit = start.saturating_add(WINDOW as u32);
         for cursor in &mut cursors {
@@ -217,7 +225,8 @@ fn add_up<I>(
         if !view.all && !view.visible.contains(row as usize) {
             continue;
         }
-        let place = (row - start) as usize;
+        // Out of order in a file that somebody made up: then beyond the window.
+        let place = row.wrapping_sub(start) as usize;
         if let Some(sum) = sums.get_mut(place) {
             *sum += cursor.weight * cursor.saturation.of(count, rows.length(row));
             touched.insert(place);

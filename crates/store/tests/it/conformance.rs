@@ -3,7 +3,7 @@
 use cornu_core::testing::conformance::{Rule, StoreOptions, check_store};
 use cornu_store::Route;
 
-use crate::sample::{Home, Prepared, Settled};
+use crate::sample::{Home, settle};
 
 fn conforms(route: Route, dimension: usize, seed: u64) {
     let options = StoreOptions {
@@ -51,8 +51,8 @@ fn by_the_mapped_file() {
         seed: 5,
         ..StoreOptions::new(5)
     };
-    check_store(|| Prepared(Home::new(5, Route::Resident)), &options)
-        .unwrap_or_else(|violation| panic!("{violation}"));
+    let home = || Home::new(5, Route::Resident).before_view(|store| store.prepare().unwrap());
+    check_store(home, &options).unwrap_or_else(|violation| panic!("{violation}"));
 }
 
 /// Ids of chunks lie in the large table, the small one or both.
@@ -63,6 +63,6 @@ fn by_settled_ids() {
         seed: 6,
         ..StoreOptions::new(3)
     };
-    check_store(|| Settled(Home::new(3, Route::Auto)), &options)
-        .unwrap_or_else(|violation| panic!("{violation}"));
+    let home = || Home::new(3, Route::Auto).before_view(settle);
+    check_store(home, &options).unwrap_or_else(|violation| panic!("{violation}"));
 }

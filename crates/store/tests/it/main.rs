@@ -8,6 +8,7 @@
 )]
 
 mod artifacts;
+mod beside;
 mod cases;
 mod conformance;
 mod extractions;
@@ -18,5 +19,5 @@ mod routes;
 mod sample;
 mod seeds;
 mod together;
-mod tokens;
+
 mod under_process;

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 pub(crate) struct Home {
     store: SqliteVecStore,
     folder: TempDir,
+    before_view: fn(&SqliteVecStore),
 }
 
 impl Home {
@@ -23,7 +24,19 @@ impl Home {
         let options = options(route);
         let path = folder.path().join("index.db");
         let store = SqliteVecStore::open(path, &fingerprint(), dimension, &options).unwrap();
-        Self { store, folder }
+        Self {
+            store,
+            folder,
+            before_view: |_| {},
+        }
+    }
+
+    /// Does something before each view is taken.
+    pub(crate) fn before_view(self, work: fn(&SqliteVecStore)) -> Self {
+        Self {
+            before_view: work,
+            ..self
+        }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -53,6 +66,7 @@ impl FactStore for Home {
         self.store.remove(doc)
     }
     fn view(&self, principal: &Principal) -> Result<View, StoreError> {
+        (self.before_view)(&self.store);
         self.store.view(principal)
     }
     fn documents(&self, view: &View) -> Result<Vec<DocId>, StoreError> {
@@ -71,71 +85,9 @@ impl FactStore for Home {
     }
 }
 
-/// A store whose `.vec` file is written before each view is taken.
-pub(crate) struct Prepared(pub(crate) Home);
-
-impl FactStore for Prepared {
-    type Error = StoreError;
-    fn upsert(&self, facts: &DocumentFacts) -> Result<Change, StoreError> {
-        self.0.upsert(facts)
-    }
-    fn remove(&self, doc: &DocId) -> Result<bool, StoreError> {
-        self.0.remove(doc)
-    }
-    fn view(&self, principal: &Principal) -> Result<View, StoreError> {
-        self.0.prepare()?;
-        self.0.view(principal)
-    }
-    fn documents(&self, view: &View) -> Result<Vec<DocId>, StoreError> {
-        self.0.documents(view)
-    }
-    fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
-        self.0.chunk(view, id)
-    }
-    fn knn(
-        &self,
-        view: &View,
-        query: ArrayView1<'_, f32>,
-        k: usize,
-    ) -> Result<Ranking<ChunkId>, StoreError> {
-        self.0.knn(view, query, k)
-    }
-}
-
-/// A store whose new ids of chunks are moved to the large table before each view is taken.
-pub(crate) struct Settled(pub(crate) Home);
-
-impl FactStore for Settled {
-    type Error = StoreError;
-    fn upsert(&self, facts: &DocumentFacts) -> Result<Change, StoreError> {
-        self.0.upsert(facts)
-    }
-    fn remove(&self, doc: &DocId) -> Result<bool, StoreError> {
-        self.0.remove(doc)
-    }
-    fn view(&self, principal: &Principal) -> Result<View, StoreError> {
-        settle(&self.0);
-        self.0.view(principal)
-    }
-    fn documents(&self, view: &View) -> Result<Vec<DocId>, StoreError> {
-        self.0.documents(view)
-    }
-    fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
-        self.0.chunk(view, id)
-    }
-    fn knn(
-        &self,
-        view: &View,
-        query: ArrayView1<'_, f32>,
-        k: usize,
-    ) -> Result<Ranking<ChunkId>, StoreError> {
-        self.0.knn(view, query, k)
-    }
-}
-
 /// What a commit does now and then.
-pub(crate) fn settle(home: &Home) {
-    rusqlite::Connection::open(home.path())
+pub(crate) fn settle(store: &SqliteVecStore) {
+    rusqlite::Connection::open(store.path())
         .unwrap()
         .execute_batch(
             "BEGIN IMMEDIATE;

@@ -86,4 +86,18 @@ proptest! {
             let _ = tokenizer.cuts_word(&text, at);
         }
     }
+
+    /// End to end, nothing left out, each at its place.
+    #[cfg(feature = "jieba")]
+    #[test]
+    fn tagged_words_cover_the_text(text in any_text()) {
+        let mut end = 0;
+        for word in cornu_text::tagged_words(&text) {
+            prop_assert_eq!(word.span.start, end);
+            prop_assert_eq!(text.get(word.span.clone()), Some(word.text));
+            prop_assert!(!word.text.is_empty() && !word.tag.is_empty(), "{:?}", word);
+            end = word.span.end;
+        }
+        prop_assert_eq!(end, text.len());
+    }
 }
