@@ -1,5 +1,7 @@
 //! Questions that a passage answers, and questions that it raises.
 
+use std::collections::BTreeSet;
+
 use cornu_core::Extraction;
 use cornu_text::is_han;
 
@@ -18,7 +20,7 @@ pub struct Questions {
 
 /// Makes questions of what was read from a passage, without a model: each triple answers what its
 /// subject's predicate leads to; each name that is not the passage's own raises what it is. In
-/// order, without repeats. O(triples + names).
+/// order, without repeats. O(n log n) in triples and names.
 ///
 /// ```
 /// use cornu_extract::{RuleExtractor, questions};
@@ -31,9 +33,10 @@ pub struct Questions {
 #[must_use]
 pub fn questions(title: Option<&str>, extraction: &Extraction) -> Questions {
     let mut made = Questions::default();
+    let (mut answers, mut raised) = (BTreeSet::new(), BTreeSet::new());
     let own = title.map(entity_key);
     let mut answerable = |question: String| {
-        if !made.answerable.contains(&question) {
+        if answers.insert(question.clone()) {
             made.answerable.push(question);
         }
     };
@@ -52,7 +55,7 @@ pub fn questions(title: Option<&str>, extraction: &Extraction) -> Questions {
         let begins_with_digit = name.starts_with(|c: char| c.is_numeric());
         if own.as_ref() != Some(&entity_key(name)) && !begins_with_digit {
             let question = what_is(name);
-            if !made.pending.contains(&question) {
+            if raised.insert(question.clone()) {
                 made.pending.push(question);
             }
         }

@@ -9,7 +9,7 @@ use crate::documents::{Aggregate, DocumentNodes};
 use crate::error::PprError;
 use crate::graph::{Dangling, GraphBuilder};
 use crate::keys::NodeKeys;
-use crate::solve::{Method, SolveOptions, solve};
+use crate::solve::{SolveOptions, solve};
 use crate::walk::Walk;
 
 /// Entities, weighted relations between them, and which of them each document names.
@@ -106,11 +106,7 @@ pub fn hippocampal_ppr_retrieval<Q: Borrow<str>>(
         }
     }
     let walk = Walk::<f64>::new(&builder.build(), Dangling::SelfLoop)?;
-    let options = SolveOptions {
-        method: Method::Auto,
-        ..SolveOptions::new(alpha)
-    };
-    let scores = solve(&walk, &restart, &options)?.scores;
+    let scores = solve(&walk, &restart, &SolveOptions::new(alpha))?.scores;
     let documents = DocumentNodes::new(keys.len(), members)?.rank(&scores, Aggregate::Sum)?;
     let entities = crate::documents::rank(&scores);
     Ok(Recall {

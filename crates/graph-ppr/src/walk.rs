@@ -18,7 +18,7 @@ const ROW_COST: usize = 4;
 ///
 /// Memory: 4 bytes an entry where the weights that leave each node are equal (they need not be
 /// stored), else 4 more where all weights are exact in `f32` (counts are) or `T` is `f32`, else 8
-/// more; and per node 16 bytes with `f64`, 12 with `f32`, and the 8 of the two numberings.
+/// more; and per node 16 bytes with `f64`, 8 with `f32`, 8 of the two numberings, 8 of row starts.
 /// Making it takes O(entries + n log n).
 ///
 /// ```
@@ -30,7 +30,7 @@ const ROW_COST: usize = 4;
 /// assert!(found.converged && (found.scores[1] - 0.459459).abs() < 1e-6);
 /// # Ok::<(), cornu_graph_ppr::PprError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Walk<T> {
     undirected: bool,
     dangling: Dangling,
@@ -240,24 +240,6 @@ impl<T: Real> Walk<T> {
     /// The walk's own numbers, in the graph's order.
     pub(crate) fn inside_all(&self) -> &[u32] {
         &self.new_of_old
-    }
-}
-
-impl<T: Clone> Clone for Walk<T> {
-    fn clone(&self) -> Self {
-        Self {
-            undirected: self.undirected,
-            dangling: self.dangling,
-            old_of_new: self.old_of_new.clone(),
-            new_of_old: self.new_of_old.clone(),
-            incoming: self.incoming.clone(),
-            outgoing: self.outgoing.clone(),
-            strength: self.strength.clone(),
-            inverse: self.inverse.clone(),
-            loose: self.loose.clone(),
-            blocks: self.blocks.clone(),
-            unit: self.unit,
-        }
     }
 }
 

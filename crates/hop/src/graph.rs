@@ -264,17 +264,14 @@ fn add_mentions<I>(
 
 /// Gives nodes to titles and to names of at least two passages; their keys, in order.
 fn number(passages: usize, names: &mut BTreeMap<String, Name>) -> Result<Vec<String>, HopError> {
-    let too_large = HopError::TooLarge { limit: u32::MAX };
-    let mut next = u32::try_from(passages).map_err(|_| HopError::TooLarge { limit: u32::MAX })?;
+    let too_large = || HopError::TooLarge { limit: u32::MAX };
+    let mut next = u32::try_from(passages).map_err(|_| too_large())?;
     let mut keys = Vec::new();
     for (key, name) in names.iter_mut() {
         if name.passages.len() >= 2 || !name.titled.is_empty() {
             name.node = Some(next);
             keys.push(key.clone());
-            let Some(after) = next.checked_add(1) else {
-                return Err(too_large);
-            };
-            next = after;
+            next = next.checked_add(1).ok_or_else(too_large)?;
         }
     }
     Ok(keys)

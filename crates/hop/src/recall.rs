@@ -11,6 +11,7 @@ use crate::error::HopError;
 use crate::graph::{Fact, HopGraph};
 use crate::names::{Found, Name, find};
 use crate::relation::stems;
+use crate::scale::min_max;
 
 /// The parameters of [`HopGraph::recall`].
 ///
@@ -311,17 +312,8 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             .iter()
             .filter_map(|scored| Some((self.position(&scored.id)?, scored.score)))
             .collect();
-        let (Some(most), Some(least)) = (seen.first(), seen.last()) else {
-            return;
-        };
-        let (most, least) = (most.1, least.1);
-        let range = most - least;
-        for (node, score) in seen {
-            let scaled = if range > 0.0 {
-                (score - least) / range
-            } else {
-                1.0
-            };
+        let scores: Vec<f64> = seen.iter().map(|(_, score)| *score).collect();
+        for ((node, _), scaled) in seen.into_iter().zip(min_max(&scores)) {
             if scaled > 0.0 && weight > 0.0 {
                 seeds.push(Seed {
                     node,

@@ -96,20 +96,13 @@ impl Run {
     ) -> Option<Self> {
         let (first, rest) = chunks.split_first()?;
         let mut path = first.heading_path.clone();
-        let (mut end, mut line) = (first.span.end(), first.lines.last());
-        let mut text = first.text.clone();
+        let mut joined = Joined::new(first);
         for chunk in rest {
             let same = path.iter().zip(&chunk.heading_path);
             path.truncate(same.take_while(|(a, b)| a == b).count());
-            // A chunk may reach back over the one before it, and with nested spans end earlier.
-            let shown = end.saturating_sub(chunk.span.start());
-            if chunk.span.start() > end {
-                text.push_str(white(line, chunk.lines.first()));
-            }
-            text.push_str(chunk.text.get(shown..).unwrap_or_default());
-            end = end.max(chunk.span.end());
-            line = line.max(chunk.lines.last());
+            joined.add(chunk);
         }
+        let Joined { text, end, line } = joined;
         Some(Self {
             doc: first.doc.clone(),
             heading_path: path,
@@ -124,8 +117,39 @@ impl Run {
     }
 }
 
+/// The texts of chunks in order, what overlaps once; see [`Run::text`].
+pub(crate) struct Joined {
+    pub(crate) text: String,
+    /// Where it ends in the source, and on which line.
+    end: usize,
+    line: usize,
+}
+
+impl Joined {
+    pub(crate) fn new(first: &Chunk) -> Self {
+        Self {
+            text: first.text.clone(),
+            end: first.span.end(),
+            line: first.lines.last(),
+        }
+    }
+
+    /// Adds what the chunk has beyond those before it.
+    pub(crate) fn add(&mut self, chunk: &Chunk) {
+        // A chunk may reach back over the one before it, and with nested spans end earlier.
+        let shown = self.end.saturating_sub(chunk.span.start());
+        if chunk.span.start() > self.end {
+            self.text.push_str(white(self.line, chunk.lines.first()));
+        }
+        self.text
+            .push_str(chunk.text.get(shown..).unwrap_or_default());
+        self.end = self.end.max(chunk.span.end());
+        self.line = self.line.max(chunk.lines.last());
+    }
+}
+
 /// What stands for white space between two texts, by the lines on which they end and begin.
-pub(crate) fn white(last: usize, next: usize) -> &'static str {
+fn white(last: usize, next: usize) -> &'static str {
     match next.saturating_sub(last) {
         0 => " ",
         1 => "\n",

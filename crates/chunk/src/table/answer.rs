@@ -9,8 +9,9 @@ use cornu_text::Tokenizer;
 use super::decimal::Decimal;
 use super::grid::Grid;
 use super::phrases::{Asked, Bound};
-use super::quantity::{Quantity, Value};
+use super::quantity::{Quantity, Value, hinted, looks_numeric};
 use super::question::Question;
+use super::totals::Total;
 use super::view::{CellPlace, TableView};
 
 /// What was done to answer.
@@ -127,9 +128,14 @@ impl TableView {
     ///
     /// Numbers are exact decimals. They may have thousands separators, a sign or brackets for
     /// negative ones, a currency sign, a unit, %, 万, 亿, thousand, million, billion, or k, M, B
-    /// (10³, 10⁶, 10⁹); a column's name may give the unit: 营收（亿元）. Ranges, blanks and numbers with
-    /// words around them are left out, and said so; rows such as 合计 or "total" too. Numbers in
-    /// different units are not compared: no answer.
+    /// (10³, 10⁶, 10⁹); a column's name may give the unit: 营收（亿元）. Blanks, ranges and "about 5" are
+    /// left out, and said so; rows such as 合计 or "total" too.
+    ///
+    /// Where a number might be wrong there is no answer: for numbers in different units; for a column
+    /// of which a cell is a number that cannot be read (`1.5e3`, `10,7`); for an extreme that a range
+    /// or "about 500" may reach; for a sum that the table's own total denies; for a bound without a
+    /// unit beside a column in thousands; where several rows have one name and are not told apart;
+    /// where no row is within the bound; for a table of HTML with merged cells.
     ///
     /// O(cells · log) time; `tokenizer` needs no stop words.
     ///
@@ -155,6 +161,9 @@ impl TableView {
     /// ```
     #[must_use]
     pub fn ask(&self, question: &str, tokenizer: &Tokenizer) -> Option<TableAnswer> {
+        if self.is_shifted() {
+            return None;
+        }
         let grid = Grid::new(self);
         let question = Question::read(&grid, question, tokenizer)?;
         Answering {
@@ -175,6 +184,8 @@ struct Numbers {
     column: usize,
     used: Vec<(usize, Quantity)>,
     left_out: Vec<(usize, LeftOut)>,
+    /// What the cells that were left out may be worth.
+    hints: Vec<Quantity>,
 }
 
 impl Answering<'_> {
@@ -193,7 +204,7 @@ impl Answering<'_> {
         let row = self.named_together()?;
         let column = self.only_column()?;
         let value = self.grid.values.get(row)?.get(column)?;
-        if *value == Value::Missing {
+        if matches!(value, Value::Missing | Value::Marked) {
             return None;
         }
         let cell = self.place(row, column)?;
@@ -207,17 +218,34 @@ impl Answering<'_> {
     }
 
     fn numbers(&self, asked: Asked) -> Option<TableAnswer> {
-        let several = self.question.rows.len() > 1;
+        let Question { rows: names, .. } = self.question;
         let rows = self.rows()?;
+        // "Pro Max" of a table that has "Pro": what is asked of one row is another thing.
+        if !names.is_empty() && rows.len() < 2 {
+            return None;
+        }
         let numbers = self.column_of(&rows)?;
+        // Of rows that are named one by one, each has to be known.
+        let one_by_one = names.len() > 1 && self.named_together().is_none();
+        if one_by_one && !numbers.left_out.is_empty() {
+            return None;
+        }
         match asked {
             Asked::Maximum => self.extreme(&numbers, Ordering::Greater),
             Asked::Minimum => self.extreme(&numbers, Ordering::Less),
-            Asked::Greater if several => self.extreme(&numbers, Ordering::Greater),
-            Asked::Less if several => self.extreme(&numbers, Ordering::Less),
-            Asked::Difference => self.difference(&numbers),
+            // "Higher than Oslo and Lima" asks for others.
+            Asked::Greater if one_by_one && self.question.than.is_none() => {
+                self.extreme(&numbers, Ordering::Greater)
+            }
+            Asked::Less if one_by_one && self.question.than.is_none() => {
+                self.extreme(&numbers, Ordering::Less)
+            }
+            Asked::Difference => self.difference(&numbers, None),
+            Asked::MoreBy => self.difference(&numbers, Some(Ordering::Greater)),
+            Asked::LessBy => self.difference(&numbers, Some(Ordering::Less)),
             Asked::Sum => {
                 let sum = sum(&numbers)?;
+                self.agrees(&rows, &numbers, Total::Sum, sum)?;
                 self.number(TableOperation::Sum, &numbers, sum)
             }
             Asked::Average => {
@@ -226,6 +254,30 @@ impl Answering<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A table that sums its column up itself has to come to the same: growth in percent has no
+    /// sum, and a row may be a part of another.
+    fn agrees(
+        &self,
+        rows: &BTreeSet<usize>,
+        numbers: &Numbers,
+        kind: Total,
+        own: Decimal,
+    ) -> Option<()> {
+        let unit = numbers.used.first().map(|(_, quantity)| &quantity.unit)?;
+        let totals = self.grid.totals.iter();
+        let mut totals = totals
+            .filter(|(row, total)| rows.contains(row) && **total == kind)
+            .filter_map(
+                |(row, _)| match self.grid.values.get(*row)?.get(numbers.column)? {
+                    Value::Number(quantity) if quantity.unit == *unit => Some(quantity.number),
+                    _ => None,
+                },
+            )
+            .peekable();
+        let same = |number: Decimal| number.order(own).is_some_and(Ordering::is_eq);
+        (totals.peek().is_none() || totals.any(same)).then_some(())
     }
 
     fn extreme(&self, numbers: &Numbers, side: Ordering) -> Option<TableAnswer> {
@@ -240,10 +292,19 @@ impl Answering<'_> {
                 },
             }
         }
-        if self.asks_for_another_column(numbers.column) {
+        let (first, known) = best.first()?;
+        let open = |hint: &Quantity| {
+            let order = hint.number.order(known.number);
+            hint.unit != known.unit || order.is_none_or(|order| order != side.reverse())
+        };
+        // "About 500" beside 350 may well be the largest.
+        if numbers.hints.iter().any(open) || self.asks_for_another_column(numbers.column) {
             return None;
         }
-        let (first, _) = best.first()?;
+        let asked_for_keys = self.question.columns.contains(&0);
+        if asked_for_keys && self.keys_repeat(numbers.used.iter().map(|(row, _)| *row)) {
+            return None;
+        }
         let rows: Vec<usize> = best.iter().map(|(row, _)| *row).collect();
         let operation = match side {
             Ordering::Less => TableOperation::Minimum,
@@ -258,12 +319,23 @@ impl Answering<'_> {
         })
     }
 
-    fn difference(&self, numbers: &Numbers) -> Option<TableAnswer> {
-        let [(_, a), (_, b)] = numbers.used.as_slice() else {
+    fn difference(&self, numbers: &Numbers, side: Option<Ordering>) -> Option<TableAnswer> {
+        let [(row, a), (_, b)] = numbers.used.as_slice() else {
             return None;
         };
         let difference = a.number.plus(b.number.negated())?;
         let sign = difference.order(Decimal::ZERO)?;
+        // "How much lower is A than B" of an A that is higher has no answer.
+        if let (Some(side), Some(subject)) = (side, self.question.than) {
+            let side = if subject == *row {
+                side
+            } else {
+                side.reverse()
+            };
+            if sign != side {
+                return None;
+            }
+        }
         let size = match sign {
             Ordering::Less => difference.negated(),
             _ => difference,
@@ -279,6 +351,11 @@ impl Answering<'_> {
     ) -> Option<TableAnswer> {
         let (_, first) = numbers.used.first()?;
         let rows: Vec<usize> = numbers.used.iter().map(|(row, _)| *row).collect();
+        // "By month", "of each region": a number for each, and this is one for all.
+        let each = self.question.columns.contains(&0) && self.keys_repeat(rows.iter().copied());
+        if each || self.asks_for_another_column(numbers.column) {
+            return None;
+        }
         Some(TableAnswer {
             operation,
             subjects: Vec::new(),
@@ -308,7 +385,10 @@ impl Answering<'_> {
             }
         }
         // "None" would rest on no cell that could be cited.
-        if inside.is_empty() || self.asks_for_another_column(numbers.column) {
+        if inside.is_empty()
+            || self.asks_for_another_column(numbers.column)
+            || self.keys_repeat(numbers.used.iter().map(|(row, _)| *row))
+        {
             return None;
         }
         let counting = self.question.asked == Some(Asked::Count);
@@ -333,20 +413,26 @@ impl Answering<'_> {
         })
     }
 
-    /// How many rows there are: asked by the first column's name, or of rows that share a word.
+    /// How many rows there are, by the first column's name: with rows of one name, or without
+    /// anything but a name, it would be a guess.
     fn count(&self) -> Option<TableAnswer> {
-        let by_name = self.question.columns.iter().eq([&0]);
-        let names = &self.question.rows;
-        let several = names.len() == 1 && names.iter().all(|rows| rows.len() > 1);
-        let by_word = several && self.question.columns.iter().all(|column| *column == 0);
-        if !(by_name || by_word) {
+        if !self.question.columns.iter().eq([&0]) {
             return None;
         }
-        let rows: Vec<usize> = self.rows()?.into_iter().collect();
-        let rows: Vec<usize> = rows
-            .into_iter()
-            .filter(|row| !self.grid.totals.contains(row))
-            .collect();
+        let rows = self.rows()?.into_iter();
+        let rows: Vec<usize> = rows.filter(|row| !self.grid.sums_up(*row)).collect();
+        let bare = |row: &usize| {
+            let row = self.grid.values.get(*row);
+            let mut rest = row.into_iter().flatten().skip(1).peekable();
+            rest.peek().is_some() && rest.all(|value| *value == Value::Missing)
+        };
+        let doubtful = |row: &usize| self.grid.totals.contains_key(row);
+        if rows.is_empty()
+            || rows.iter().any(|row| bare(row) || doubtful(row))
+            || self.keys_repeat(rows.iter().copied())
+        {
+            return None;
+        }
         Some(TableAnswer {
             operation: TableOperation::Count,
             subjects: Vec::new(),
@@ -354,6 +440,12 @@ impl Answering<'_> {
             cells: self.places(&rows, 0),
             left_out: Vec::new(),
         })
+    }
+
+    /// Whether rows are not told apart by the first column: then they are not what it names.
+    fn keys_repeat(&self, rows: impl Iterator<Item = usize>) -> bool {
+        let mut seen = BTreeSet::new();
+        rows.into_iter().any(|row| !seen.insert(self.grid.key(row)))
     }
 
     /// Whether the question names a column besides the first and the one with the numbers: "which
@@ -397,23 +489,40 @@ impl Answering<'_> {
 
     fn column_of(&self, rows: &BTreeSet<usize>) -> Option<Numbers> {
         let column = self.grid.only_number(&self.question.columns)?;
+        let unit = self.grid.columns.get(column)?;
         let mut numbers = Numbers {
             column,
             used: Vec::new(),
             left_out: Vec::new(),
+            hints: Vec::new(),
         };
         for &row in rows {
             let value = self.grid.values.get(row)?.get(column)?;
-            let left_out = match value {
-                _ if self.grid.totals.contains(&row) => LeftOut::Total,
-                Value::Number(quantity) => {
+            let text = self.grid.view.table.rows.get(row)?.cells.get(column)?;
+            let left_out = match (self.grid.totals.get(&row), value) {
+                (Some(Total::Doubtful), _) => return None,
+                (Some(total), value) => {
+                    // No number is above all of which it is the mean: then it is a row as any.
+                    if let (Total::Mean, Value::Number(mean)) = (total, value) {
+                        numbers.hints.push(mean.clone());
+                    }
+                    LeftOut::Total
+                }
+                (None, Value::Number(quantity)) => {
                     numbers.used.push((row, quantity.clone()));
                     continue;
                 }
-                Value::Missing => LeftOut::Missing,
-                Value::Range => LeftOut::Range,
-                Value::Unclear => LeftOut::Unclear,
-                Value::Text => LeftOut::Text,
+                (None, Value::Missing) => LeftOut::Missing,
+                (None, Value::Text) if !looks_numeric(&text.text) => LeftOut::Text,
+                // A number that cannot be read may be any.
+                (None, Value::Text | Value::Marked) => return None,
+                (None, Value::Range | Value::Unclear) => {
+                    numbers.hints.extend(hinted(&text.text, unit)?);
+                    match value {
+                        Value::Range => LeftOut::Range,
+                        _ => LeftOut::Unclear,
+                    }
+                }
             };
             numbers.left_out.push((row, left_out));
         }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::quantity::{ColumnUnit, Value, read};
+use super::quantity::{ColumnUnit, Value, read, speaks_of_scale};
 use super::question::{Name, folded};
+use super::totals::Total;
 use super::view::TableView;
 
 pub(super) struct Grid<'a> {
@@ -11,30 +12,40 @@ pub(super) struct Grid<'a> {
     pub(super) columns: Vec<ColumnUnit>,
     /// Row by row.
     pub(super) values: Vec<Vec<Value>>,
-    /// Rows that sum up the others.
-    pub(super) totals: BTreeSet<usize>,
+    /// Rows that sum up others, or may.
+    pub(super) totals: BTreeMap<usize, Total>,
     names: Vec<(String, Name)>,
 }
 
 impl<'a> Grid<'a> {
     pub(super) fn new(view: &'a TableView) -> Self {
         let header = view.table.header.texts();
-        let columns: Vec<ColumnUnit> = header.iter().map(|name| ColumnUnit::of(name)).collect();
+        let mut columns: Vec<ColumnUnit> = header.iter().map(|name| ColumnUnit::of(name)).collect();
+        let mut around = view.heading_path.iter().chain([&view.caption]);
+        if around.any(|words| speaks_of_scale(words)) {
+            let silent = columns.iter_mut().filter(|column| column.shown.is_empty());
+            silent.for_each(|column| column.scaled = true);
+        }
         let rows = view.table.rows.iter();
         let values: Vec<Vec<Value>> = rows
             .map(|row| {
                 let cells = row.cells.iter().zip(&columns);
                 cells
-                    .map(|(cell, column)| read(&cell.text, column))
+                    .map(
+                        |(cell, column)| match view.source_of(cell.span).is_some_and(is_marked) {
+                            true => Value::Marked,
+                            false => read(&cell.text, column),
+                        },
+                    )
                     .collect()
             })
             .collect();
-        let key = |row: usize| {
-            let cell = view.table.rows.get(row).and_then(|row| row.cells.first());
-            cell.map_or_else(String::new, |cell| folded(&cell.text))
-        };
-        let total = |row: &usize| sums_up(&key(*row));
-        let totals = (0..values.len()).filter(total).collect();
+        let keys = view.table.rows.iter().enumerate();
+        let totals = keys.filter_map(|(at, row)| {
+            let key = row.cells.first()?;
+            Some((at, Total::of(&folded(&key.text))?))
+        });
+        let totals = totals.collect();
         let mut grid = Self {
             view,
             columns,
@@ -66,7 +77,7 @@ impl<'a> Grid<'a> {
             for (column, (cell, value)) in row.cells.iter().zip(values).enumerate() {
                 // Numbers name a row in the first column only: a year.
                 let names_row = *value == Value::Text || (column == 0 && *value != Value::Missing);
-                if names_row && !self.totals.contains(&at) {
+                if names_row && !self.sums_up(at) {
                     rows.entry(folded(&cell.text)).or_default().insert(at);
                 }
             }
@@ -83,6 +94,33 @@ impl<'a> Grid<'a> {
         names
     }
 
+    /// Whether a row is none of the others' kind.
+    pub(super) fn sums_up(&self, row: usize) -> bool {
+        let total = self.totals.get(&row);
+        total.is_some_and(|total| *total != Total::Doubtful)
+    }
+
+    /// What a row is called, folded.
+    pub(super) fn key(&self, row: usize) -> String {
+        let cell = self
+            .view
+            .table
+            .rows
+            .get(row)
+            .and_then(|row| row.cells.first());
+        cell.map_or_else(String::new, |cell| folded(&cell.text))
+    }
+
+    /// Whether a row has a cell of this (folded) name without a capital.
+    pub(super) fn writes_small(&self, row: usize, name: &str) -> bool {
+        let cells = self.view.table.rows.get(row).map(|row| row.cells.iter());
+        let mut same = cells
+            .into_iter()
+            .flatten()
+            .filter(|cell| folded(&cell.text) == name);
+        same.any(|cell| !cell.text.contains(char::is_uppercase))
+    }
+
     /// The one of these columns that holds numbers.
     pub(super) fn only_number(&self, columns: &BTreeSet<usize>) -> Option<usize> {
         let mut numeric = columns
@@ -94,6 +132,11 @@ impl<'a> Grid<'a> {
     }
 
     fn is_numeric(&self, column: usize) -> bool {
+        // 1.10 comes after 1.9.
+        let name = self.columns.get(column).map(|column| folded(&column.name));
+        if name.is_none_or(|name| name.contains("version") || name.contains("版本")) {
+            return false;
+        }
         let of = |wanted: fn(&Value) -> bool| {
             let cells = self.values.iter().filter_map(|row| row.get(column));
             cells.filter(|value| wanted(value)).count()
@@ -114,38 +157,17 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Whether a row of this (folded) name sums up others.
-fn sums_up(name: &str) -> bool {
-    const WORDS: [&str; 10] = [
-        "total",
-        "totals",
-        "subtotal",
-        "subtotals",
-        "sum",
-        "average",
-        "mean",
-        "overall",
-        "total:",
-        "sum:",
-    ];
-    const WHOLE: [&str; 10] = [
-        "总和",
-        "平均",
-        "平均值",
-        "总数",
-        "总量",
-        "全部",
-        "所有",
-        "共",
-        "合共",
-        "均值",
-    ];
-    const BEGIN: [&str; 6] = ["合计", "总计", "小计", "共计", "累计", "汇总"];
-    let last = name.split_whitespace().next_back();
-    last.is_some_and(|word| WORDS.contains(&word))
-        || name.starts_with("sum of ")
-        || name.starts_with("total of ")
-        || name.starts_with("total for ")
-        || WHOLE.contains(&name)
-        || BEGIN.iter().any(|word| name.starts_with(word))
+/// Whether a cell's source strikes digits out or raises some: its text has lost that.
+fn is_marked(source: &str) -> bool {
+    let source = source.to_ascii_lowercase();
+    let raised = ["<sup", "<sub"].iter().any(|tag| {
+        let mut places = source
+            .match_indices(tag)
+            .map(|(at, _)| source.split_at(at).0);
+        places.any(|before| before.trim_end().ends_with(|c: char| c.is_ascii_digit()))
+    });
+    let struck = ["~~", "<del", "<s>", "<strike"]
+        .iter()
+        .any(|mark| source.contains(mark));
+    raised || struck
 }

@@ -8,6 +8,7 @@ mod phrases;
 mod quantity;
 mod question;
 mod row;
+mod totals;
 mod view;
 
 pub use answer::{LeftOut, TableAnswer, TableOperation};

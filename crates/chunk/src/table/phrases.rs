@@ -8,7 +8,11 @@ pub(super) enum Asked {
     /// Of the rows that are named.
     Greater,
     Less,
+    /// Of two rows that are named, whichever is the larger.
     Difference,
+    /// How much the first has more than the other.
+    MoreBy,
+    LessBy,
     Sum,
     Average,
     Count,
@@ -27,28 +31,38 @@ pub(super) const ASKED: &[(Asked, &[&str])] = &[
     (
         Asked::Difference,
         &[
-            "高多少",
-            "低多少",
-            "多多少",
-            "少多少",
-            "大多少",
-            "小多少",
-            "长多少",
-            "短多少",
-            "重多少",
-            "贵多少",
             "相差多少",
             "差多少",
             "相差",
             "差距",
             "之差",
+            "difference between",
+            "difference",
+        ],
+    ),
+    (
+        Asked::MoreBy,
+        &[
+            "高多少",
+            "多多少",
+            "大多少",
+            "长多少",
+            "重多少",
+            "贵多少",
             "how much more",
             "how much higher",
             "how much larger",
+        ],
+    ),
+    (
+        Asked::LessBy,
+        &[
+            "低多少",
+            "少多少",
+            "小多少",
+            "短多少",
             "how much less",
             "how much lower",
-            "difference between",
-            "difference",
         ],
     ),
     (
@@ -327,3 +341,10 @@ pub(super) const PLAIN: &[&str] = &[
     "according",
     "please",
 ];
+
+/// Whether a word belongs to what is asked rather than to a table, in whatever table it stands.
+pub(super) fn asks(word: &str) -> bool {
+    let asked = ASKED.iter().flat_map(|(_, phrases)| *phrases);
+    let bounds = BOUNDS.iter().flat_map(|(_, phrases)| *phrases);
+    asked.chain(bounds).any(|phrase| *phrase == word)
+}

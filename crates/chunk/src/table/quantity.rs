@@ -13,6 +13,9 @@ pub(super) enum Value {
     Range,
     /// Words that hold a number, such as "about 5" or "3 (2023)".
     Unclear,
+    /// A number whose mark-up has a meaning that its characters lack: struck out, or with the raised
+    /// digit of a note.
+    Marked,
     /// Words.
     Text,
 }
@@ -33,6 +36,9 @@ pub(super) struct ColumnUnit {
     pub(super) shown: String,
     pub(super) power: i32,
     pub(super) unit: String,
+    /// Whether words around the numbers speak of thousands or millions in a way that `power` does
+    /// not tell: "Profit ($ million)", 单位：万元 above the table.
+    pub(super) scaled: bool,
 }
 
 impl ColumnUnit {
@@ -57,14 +63,43 @@ impl ColumnUnit {
                     shown: unit.to_owned(),
                     power,
                     unit: rest.to_owned(),
+                    scaled: power == 0 && speaks_of_scale(unit),
                 }
             })
         });
         found.unwrap_or_else(|| Self {
             name: text.to_owned(),
+            scaled: speaks_of_scale(text),
             ..Self::default()
         })
     }
+}
+
+/// Whether words speak of thousands, millions, 万 or 亿.
+pub(super) fn speaks_of_scale(text: &str) -> bool {
+    const WORDS: [&str; 19] = [
+        "万",
+        "亿",
+        "百万",
+        "千元",
+        "千人",
+        "千美元",
+        "thousand",
+        "million",
+        "billion",
+        "trillion",
+        " bn",
+        " mn",
+        "000s",
+        "'000",
+        "$m",
+        "$k",
+        "€m",
+        "€k",
+        "£m",
+    ];
+    let text = narrow(text).to_lowercase();
+    WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Reads a cell; a number without a unit of its own has the column's.
@@ -94,9 +129,13 @@ pub(super) fn read(cell: &str, column: &ColumnUnit) -> Value {
         return Value::Missing;
     }
     if !text.contains(|c: char| c.is_ascii_digit()) {
-        return Value::Text;
+        // ½ and its kin are no digits that could be read.
+        return match text.starts_with(char::is_numeric) {
+            true => Value::Unclear,
+            false => Value::Text,
+        };
     }
-    if is_range(text) {
+    if range(text).is_some() {
         return Value::Range;
     }
     match number(text, column) {
@@ -109,6 +148,34 @@ pub(super) fn read(cell: &str, column: &ColumnUnit) -> Value {
         }
         None => Value::Unclear,
     }
+}
+
+/// The numbers that a range or "about 5" speaks of: what the cell may be worth. `None` where that
+/// cannot be told.
+pub(super) fn hinted(cell: &str, column: &ColumnUnit) -> Option<Vec<Quantity>> {
+    let text = narrow(cell);
+    let text = text.trim();
+    if let Some((low, high)) = range(text) {
+        let unit = high.trim_start_matches(|c: char| c.is_ascii_digit() || ",. ".contains(c));
+        let bare = low.ends_with(|c: char| c.is_ascii_digit());
+        let low = if bare {
+            format!("{low}{unit}")
+        } else {
+            low.to_owned()
+        };
+        return Some(vec![number(&low, column)?, number(high, column)?]);
+    }
+    let about = [
+        "约", "大约", "about ", "around ", "approx. ", "ca. ", "~", "≈",
+    ];
+    let rest = about.iter().find_map(|word| text.strip_prefix(word))?;
+    Some(vec![number(rest, column)?])
+}
+
+/// Whether a cell that is no number may stand for one: HK$500, ½, 十六.
+pub(super) fn looks_numeric(cell: &str) -> bool {
+    const DIGITS: &str = "零〇一二三四五六七八九十百千万亿两点";
+    cell.contains(char::is_numeric) || cell.trim().chars().all(|c| DIGITS.contains(c))
 }
 
 /// One number with its unit and nothing else.
@@ -137,6 +204,10 @@ pub(super) fn number(text: &str, column: &ColumnUnit) -> Option<Quantity> {
     let plain = without_separators(digits)?;
     let rest = rest.trim();
     let (power, unit) = multiplier(rest);
+    // "2 billion" beside bare numbers that are millions.
+    if column.scaled && power != 0 {
+        return None;
+    }
     if !(rest.is_empty() || unit.is_empty() || is_unit(unit))
         || (sign.is_some() && !unit.is_empty())
     {
@@ -229,9 +300,9 @@ fn is_unit(text: &str) -> bool {
         && !text.starts_with('/')
 }
 
-fn is_range(text: &str) -> bool {
+/// Both ends of a range.
+fn range(text: &str) -> Option<(&str, &str)> {
     let numeric = |part: &str, first: bool| {
-        let part = part.trim();
         let digit = |c: char| c.is_ascii_digit();
         let edge = if first {
             part.ends_with(digit)
@@ -240,16 +311,15 @@ fn is_range(text: &str) -> bool {
         };
         edge || (first && part.starts_with(digit) && number(part, &ColumnUnit::default()).is_some())
     };
-    ["~", "–", "—", "至", "到", " to ", "-"].iter().any(|mark| {
-        let mut parts = text.splitn(3, mark);
-        match (parts.next(), parts.next(), parts.next()) {
-            (Some(low), Some(high), None) => {
-                low.trim_start().starts_with(|c: char| c.is_ascii_digit())
-                    && numeric(low, true)
-                    && numeric(high, false)
-            }
-            _ => false,
-        }
+    let marks = ["~", "–", "—", "至", "到", " to ", "-"];
+    marks.iter().find_map(|mark| {
+        let (low, high) = text.split_once(mark)?;
+        let (low, high) = (low.trim(), high.trim());
+        let both = !high.contains(mark)
+            && low.starts_with(|c: char| c.is_ascii_digit())
+            && numeric(low, true)
+            && numeric(high, false);
+        both.then_some((low, high))
     })
 }
 

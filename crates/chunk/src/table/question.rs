@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cornu_text::{StopWords, Tokenizer, is_han, search_fold};
 
 use super::grid::Grid;
-use super::phrases::{ASKED, Asked, BOUNDS, Bound, PLAIN, TURNING};
+use super::phrases::{ASKED, Asked, BOUNDS, Bound, PLAIN, TURNING, asks};
 use super::quantity::{ColumnUnit, Quantity, narrow, number};
 
 /// A question, understood to the last word.
@@ -16,6 +16,8 @@ pub(super) struct Question {
     pub(super) rows: Vec<BTreeSet<usize>>,
     pub(super) asked: Option<Asked>,
     pub(super) bound: Option<(Bound, Quantity)>,
+    /// Of two rows beside each other the one that is held against the other: A in "A than B".
+    pub(super) than: Option<usize>,
 }
 
 impl Question {
@@ -23,32 +25,94 @@ impl Question {
     /// may ask for something else.
     pub(super) fn read(grid: &Grid<'_>, question: &str, tokenizer: &Tokenizer) -> Option<Self> {
         let mut text = Text::of(question);
-        let (mut columns, mut rows) = (BTreeSet::new(), Vec::new());
+        let (mut columns, mut named) = (BTreeSet::new(), Vec::new());
         for (name, meaning) in grid.names() {
+            match &meaning {
+                Name::Column(_) if is_function_word(name) => continue,
+                Name::Rows(rows)
+                    if is_function_word(name) || asks(name) || PLAIN.contains(&name) =>
+                {
+                    let small = rows.iter().any(|row| grid.writes_small(*row, name));
+                    if !names_a_row(question, name, small)? {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
             // "总" in a header is its name, so names go first.
             let plural = name.strip_suffix('y').map(|stem| format!("{stem}ies"));
             let plural = plural.filter(|_| name.is_ascii());
-            if text.take(name).is_some() || plural.is_some_and(|name| text.take(&name).is_some()) {
-                match meaning {
-                    Name::Column(column) => {
-                        columns.insert(column);
-                    }
-                    Name::Rows(found) => rows.push(found),
+            let end = text.take(name);
+            let end = end.or_else(|| text.take(plural.as_deref()?));
+            match (end, meaning) {
+                (Some(_), Name::Column(column)) => {
+                    columns.insert(column);
                 }
+                (Some(end), Name::Rows(found)) => named.push((end, found)),
+                (None, _) => {}
             }
         }
+        named.sort_by_key(|(end, _)| *end);
         let column = grid.only_number(&columns).map(|at| &grid.columns[at]);
         let bound = text.take_bound(column);
         let asked = text.take_asked()?;
         let counted = asked == Some(Asked::Count);
+        let than = match ["than", "比"].iter().find_map(|word| text.take(word)) {
+            Some(at) => Some(held_against(&named, at)?),
+            None => None,
+        };
         text.only_plain(&grid.context(counted), tokenizer)
-            .then_some(Self {
+            .then(|| Self {
                 columns,
-                rows,
+                rows: named.into_iter().map(|(_, rows)| rows).collect(),
                 asked,
                 bound,
+                than,
             })
     }
+}
+
+/// The row that a comparison is about, of two that are named: the one before "than" or 比, the
+/// second when both stand behind it.
+fn held_against(named: &[(usize, BTreeSet<usize>)], than: usize) -> Option<usize> {
+    let [(first, a), (_, b)] = named else {
+        return None;
+    };
+    let subject = if *first < than { a } else { b };
+    subject.first().copied()
+}
+
+/// A word that stands in questions to any table.
+fn is_function_word(word: &str) -> bool {
+    TURNING.contains(&word) || StopWords::Common.contains(word)
+}
+
+/// Whether a word such as "A", "IT" or "Max" means the row of that name where it stands; `None`
+/// where that cannot be told. Capitals tell, except at the beginning and where the row is written
+/// `small`; among Chinese words English ones mean a row.
+fn names_a_row(question: &str, name: &str, small: bool) -> Option<bool> {
+    let question = narrow(question);
+    let words = question.split(|c: char| !c.is_alphanumeric() || is_han(c));
+    let words = words.filter(|word| !word.is_empty()).enumerate();
+    let found: Vec<(usize, &str)> = words
+        .filter(|(_, word)| search_fold(word) == name)
+        .collect();
+    if found.is_empty() {
+        // Chinese such as 没有, or of several words, stands in others.
+        let whole = name.chars().all(|c| c.is_ascii_alphanumeric());
+        return (whole || !folded(&question).contains(name)).then_some(false);
+    }
+    let chinese = question.contains(is_han) && !asks(name);
+    let capital = |(at, word): &(usize, &str)| {
+        word.contains(char::is_uppercase) && (*at > 0 || question.contains(is_han))
+    };
+    if chinese || found.iter().all(capital) {
+        return Some(true);
+    }
+    let plain = found
+        .iter()
+        .all(|(_, word)| !word.contains(char::is_uppercase));
+    (plain && !small).then_some(false)
 }
 
 /// What a name of the table stands for.
@@ -136,7 +200,7 @@ impl Text {
                     if !self.stands_alone(start, end) {
                         continue;
                     }
-                    if let Some((quantity, stop)) = self.number_at(end, column) {
+                    if let Some((quantity, stop)) = self.number_at(end, column, "") {
                         self.known.get_mut(start..stop)?.fill(true);
                         return Some((*bound, quantity));
                     }
@@ -161,8 +225,18 @@ impl Text {
                     let before = self.folded.get(..at).and_then(|t| t.chars().next_back());
                     !before.is_some_and(|c| c.is_ascii_digit() || c == ',' || c == '.')
                 });
-            if let Some(start) = digit
-                && let Some((quantity, stop)) = self.number_at(start, column)
+            // A sign belongs to the number; in P-5 and 3-5 it is none.
+            let start = digit.and_then(|at| {
+                let mut before = self.folded.get(..at)?.char_indices().rev();
+                match before.next() {
+                    Some((sign, '¥' | '$' | '€' | '£')) => Some(sign),
+                    Some((sign, '-')) => (!word_at(before.next().map(|(_, c)| c))).then_some(sign),
+                    Some((_, '−')) => None,
+                    _ => Some(at),
+                }
+            });
+            if let Some(start) = start
+                && let Some((quantity, stop)) = self.number_at(start, column, suffix)
                 && self
                     .folded
                     .get(stop..end)
@@ -176,7 +250,8 @@ impl Text {
     }
 
     /// The longest number with a unit that begins here, after white space.
-    fn number_at(&self, at: usize, column: &ColumnUnit) -> Option<(Quantity, usize)> {
+    /// A number without a unit may stand before `suffix`.
+    fn number_at(&self, at: usize, column: &ColumnUnit, suffix: &str) -> Option<(Quantity, usize)> {
         let rest = self.folded.get(at..)?;
         let start = at + (rest.len() - rest.trim_start().len());
         let text = self.folded.get(start..)?;
@@ -189,15 +264,18 @@ impl Text {
                 .find(|c: char| !(c.is_ascii_digit() || ",.".contains(c)))
                 .unwrap_or(signed.len());
         let plain = text.get(..digits)?.trim_end_matches([',', '.']);
-        // Without a word, a number and a column in millions may mean either; and a single letter is
-        // a unit that would pass for no word at all.
-        let next = text.get(plain.len()..)?.trim_start();
-        let letter =
-            next.starts_with(|c: char| c.is_ascii_alphabetic()) && !word_at(next.chars().nth(1));
-        let bare = (column.power == 0 && !letter).then(|| number(plain, column));
+        // A number that is a name of the table is none; nor is 2022 of "above 2022" where a row is.
+        let end = start + plain.len();
+        if self.known.get(start..end)?.contains(&true) {
+            return None;
+        }
+        // Without a unit, a number beside a column in millions may mean either; and what follows it
+        // may be one that the column does not have.
+        let bare = column.power == 0 && !column.scaled && self.ends_a_number(end, suffix);
         let mut found = bare
+            .then(|| number(plain, column))
             .flatten()
-            .map(|quantity| (quantity, start + plain.len()));
+            .map(|quantity| (quantity, end));
         // Folding has made units small letters; they are compared so, too.
         let units = [
             column.shown.as_str(),
@@ -234,6 +312,27 @@ impl Text {
             }
         }
         found
+    }
+
+    /// Whether no unit follows here: nothing, what is understood, a word of any question, or `suffix`.
+    fn ends_a_number(&self, at: usize, suffix: &str) -> bool {
+        let Some(rest) = self.folded.get(at..) else {
+            return false;
+        };
+        let next = rest.trim_start();
+        let at = at + (rest.len() - next.len());
+        let word = next.find(|c: char| !c.is_alphanumeric() || is_han(c));
+        let word = next.get(..word.unwrap_or(next.len())).unwrap_or_default();
+        match next.chars().next() {
+            None => true,
+            Some(_) if self.known.get(at) == Some(&true) => true,
+            Some(_) if !suffix.is_empty() && next.starts_with(suffix) => true,
+            Some(c) if is_han(c) => PLAIN_HAN.contains(c),
+            Some(c) if c.is_alphanumeric() => {
+                word.len() > 1 && (StopWords::Common.contains(word) || PLAIN.contains(&word))
+            }
+            Some(c) => !"%‰°℃℉".contains(c),
+        }
     }
 
     /// The one thing that is asked; `Some(None)` when nothing special is, `None` when several.
@@ -284,7 +383,7 @@ impl Text {
                 || context.contains(word)
                 || word.strip_suffix('s').is_some_and(|one| context.contains(one))
                 // 的有 and the like, where words were torn apart.
-                || word.chars().all(|c| is_han(c) && "的有是在和与中里为个台家种项款哪多少几各每其表请问".contains(c))
+                || word.chars().all(|c| PLAIN_HAN.contains(c))
         };
         tokenizer
             .tokens(&rest)
@@ -293,6 +392,9 @@ impl Text {
             .all(|token| plain(&token.text))
     }
 }
+
+/// Characters of which words are made that say nothing of what is asked.
+const PLAIN_HAN: &str = "的有是在和与中里为个台家种项款哪多少几各每其表请问";
 
 /// A character of which a neighbour would make a longer word or number.
 fn word_at(c: Option<char>) -> bool {

@@ -191,8 +191,23 @@ impl TableView {
     /// The source's bytes of a cell of this table, white space and mark-up among them.
     #[must_use]
     pub fn quote(&self, cell: &CellPlace) -> Option<&str> {
-        let start = cell.span.start().checked_sub(self.start)?;
-        self.text.get(start..start + cell.span.len())
+        self.source_of(cell.span)
+    }
+
+    /// Whether cells may stand under another column's name: `colspan` and `rowspan` are not read.
+    pub(super) fn is_shifted(&self) -> bool {
+        let source = self.text.to_ascii_lowercase();
+        let merged = ["colspan", "rowspan"]
+            .iter()
+            .any(|name| source.contains(name));
+        let width = self.table.header.cells.len();
+        let ragged = self.table.rows.iter().any(|row| row.cells.len() != width);
+        is_html(&self.doc) && (merged || ragged)
+    }
+
+    pub(super) fn source_of(&self, span: ByteSpan) -> Option<&str> {
+        let start = span.start().checked_sub(self.start)?;
+        self.text.get(start..start + span.len())
     }
 
     /// The row that a child of this table shows, with those of its cells that the child shows;

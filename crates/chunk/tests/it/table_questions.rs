@@ -344,7 +344,6 @@ fn what_is_not_understood_is_not_answered() {
     }
 }
 
-/// Kilograms and grams side by side: no answer rather than a wrong one.
 /// A wrong number is worse than none: where a question may ask for something else, nothing is said.
 #[test]
 fn what_could_be_asked_in_two_ways_is_not_answered() {
@@ -408,6 +407,7 @@ fn rows_that_sum_up_are_known_by_their_names() {
     }
 }
 
+/// Kilograms and grams side by side: no answer rather than a wrong one.
 #[test]
 fn different_units_are_not_compared() {
     let source = "| 部件 | 重量 |\n|---|---|\n| 泵体 | 5 kg |\n| 螺丝 | 20 g |\n";

@@ -41,10 +41,15 @@ impl Cache {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         let own = format!("tmp-{}-{number}", std::process::id());
         let temporary = path.with_extension(own);
-        let mut file = std::fs::File::create(&temporary)?;
-        file.write_all(answer.as_bytes())?;
-        file.sync_all()?;
-        drop(file);
-        std::fs::rename(&temporary, &path)
+        let written = write_new(&temporary, answer.as_bytes());
+        let kept = written.and_then(|()| std::fs::rename(&temporary, &path));
+        // A full disk should not fill further with what nobody reads.
+        kept.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
     }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = std::fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }

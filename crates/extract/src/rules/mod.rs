@@ -9,7 +9,9 @@
 mod chinese;
 mod english;
 
-use cornu_core::{Extraction, Extractor, Fingerprint, ProviderError};
+use std::collections::BTreeSet;
+
+use cornu_core::{Extraction, Extractor, Fingerprint, Proposition, ProviderError, Triple};
 use cornu_text::{is_han, sentences};
 use rayon::prelude::*;
 
@@ -24,7 +26,7 @@ const RULES: u32 = 1;
 /// mixed passages work.
 ///
 /// Entities are in order of appearance, without repeats. A proposition is a sentence's clause,
-/// headed by its subject where that is not in it. O(bytes); the first Chinese passage of a process
+/// headed by its subject where that is not in it. O(bytes · log names); the first Chinese passage of a process
 /// loads jieba's dictionary.
 ///
 /// ```
@@ -135,30 +137,33 @@ fn is_chinese(sentence: &str) -> bool {
 #[derive(Default)]
 struct Collector {
     extraction: Extraction,
+    entities: BTreeSet<String>,
+    triples: BTreeSet<Triple>,
+    propositions: BTreeSet<Proposition>,
 }
 
 impl Collector {
     fn entity(&mut self, name: &str) {
-        if !self.extraction.entities.iter().any(|known| known == name) {
+        if self.entities.insert(name.to_owned()) {
             self.extraction.entities.push(name.to_owned());
         }
     }
 
     fn triple(&mut self, subject: &str, predicate: &str, object: &str) {
-        let triple = cornu_core::Triple {
+        let triple = Triple {
             subject: subject.to_owned(),
             predicate: predicate.to_owned(),
             object: object.to_owned(),
         };
         let empty = subject.is_empty() || predicate.is_empty() || object.is_empty();
-        if !empty && subject != object && !self.extraction.triples.contains(&triple) {
+        if !empty && subject != object && self.triples.insert(triple.clone()) {
             self.extraction.triples.push(triple);
         }
     }
 
     fn proposition(&mut self, text: String, entities: Vec<String>) {
-        let proposition = cornu_core::Proposition { text, entities };
-        if !self.extraction.propositions.contains(&proposition) {
+        let proposition = Proposition { text, entities };
+        if self.propositions.insert(proposition.clone()) {
             self.extraction.propositions.push(proposition);
         }
     }

@@ -6,7 +6,7 @@ use cornu_core::Ranking;
 use cornu_graph_ppr::{Dangling, GraphBuilder, Restart, SolveOptions, Walk, solve};
 use ndarray::ArrayView2;
 
-use super::graph::{PaperHippoRag, WeightMode};
+use super::graph::PaperHippoRag;
 use crate::error::HopError;
 use crate::scale::min_max;
 
@@ -82,20 +82,13 @@ pub struct FirstHippoRag<'a> {
 
 impl<'a> FirstHippoRag<'a> {
     /// The walk over phrases: facts between them, and synonyms, whose score takes the place of the
-    /// count or adds to it by the index's [`WeightMode`]. O(pairs · log).
+    /// count or adds to it by the index's [`WeightMode`](super::WeightMode). O(pairs · log).
     ///
     /// # Errors
     /// [`HopError::Walk`] for more phrases than 32 bits count.
     pub fn new(index: &'a PaperHippoRag) -> Result<Self, HopError> {
-        let mut weights = index.pairs.clone();
-        for (&pair, &score) in &index.synonyms {
-            match index.mode {
-                WeightMode::Published => drop(weights.insert(pair, score)),
-                WeightMode::Accumulated => *weights.entry(pair).or_default() += score,
-            }
-        }
         let mut builder = GraphBuilder::undirected(index.phrases.len())?;
-        for ((from, to), weight) in weights {
+        for ((from, to), weight) in index.pair_weights() {
             builder.add(from, to, weight)?;
         }
         let walk = Walk::new(&builder.build(), Dangling::Restart)?;

@@ -178,14 +178,7 @@ impl PaperHippoRag {
         for &(passage, phrase) in &self.passage_edges {
             builder.add(passage, base + phrase, 1.0)?;
         }
-        let mut weights = self.pairs.clone();
-        for (&pair, &score) in &self.synonyms {
-            match self.mode {
-                WeightMode::Published => drop(weights.insert(pair, score)),
-                WeightMode::Accumulated => *weights.entry(pair).or_default() += score,
-            }
-        }
-        for (&(from, to), &weight) in &weights {
+        for ((from, to), weight) in self.pair_weights() {
             // Each pair stands twice, once in either order; an undirected edge adds up.
             let weight = match self.mode {
                 WeightMode::Published => weight,
@@ -194,6 +187,19 @@ impl PaperHippoRag {
             builder.add(base + from, base + to, weight)?;
         }
         Ok(Walk::new(&builder.build(), Dangling::Restart)?)
+    }
+
+    /// Pairs of phrases with the number of their facts, in whose place a synonym's score stands or
+    /// to which it is added.
+    pub(super) fn pair_weights(&self) -> BTreeMap<(u32, u32), f64> {
+        let mut weights = self.pairs.clone();
+        for (&pair, &score) in &self.synonyms {
+            match self.mode {
+                WeightMode::Published => drop(weights.insert(pair, score)),
+                WeightMode::Accumulated => *weights.entry(pair).or_default() += score,
+            }
+        }
+        weights
     }
 
     /// The sizes.

@@ -4,7 +4,7 @@ use cornu_core::{
     EmbeddingProvider, Embeddings, Fingerprint, Proposition, ProviderError, TextTokens,
 };
 use cornu_hop::HopError;
-use cornu_hop::prop::{BeamOptions, PropMode, PropOptions, PropPassage, PropRag};
+use cornu_hop::prop::{BeamOptions, PropMode, PropOptions, PropPassage, PropRag, PropRecalled};
 use ndarray::{Array1, Array2, arr1, arr2};
 
 fn proposition(text: &str, entities: &[&str]) -> Proposition {
@@ -54,20 +54,35 @@ fn options() -> PropOptions {
     }
 }
 
-#[test]
-fn the_walk_reaches_what_shares_entities_only() {
-    let index = index(PropMode::Clean);
+/// What is found for the question, all passages being as near.
+fn recall(
+    index: &PropRag,
+    model: Option<&dyn EmbeddingProvider>,
+    options: &PropOptions,
+) -> PropRecalled {
     let question = arr1(&[1.0, 0.0, 0.0]);
-    let dense = [0.5, 0.5, 0.5, 0.5];
-    let found = index
+    index
         .recall(
             &question.view(),
             &vectors().view(),
-            &dense,
-            None,
-            &options(),
+            &[0.5; 4],
+            model,
+            options,
         )
-        .unwrap();
+        .unwrap()
+}
+
+/// Whether a path goes from `a` to `b`.
+fn joins_a_and_b(index: &PropRag) -> bool {
+    let paths = recall(index, None, &options()).paths;
+    paths
+        .iter()
+        .any(|path| path.propositions.starts_with(&[0, 1]))
+}
+
+#[test]
+fn the_walk_reaches_what_shares_entities_only() {
+    let found = recall(&index(PropMode::Clean), None, &options());
     let order: Vec<u32> = found.ranking.ids().copied().collect();
     assert_eq!(order.last(), Some(&3), "{found:?}");
     assert!(!found.dense_only);
@@ -92,25 +107,8 @@ fn the_walk_reaches_what_shares_entities_only() {
 /// In the published mode "Beta" and "beta" are two entities, so that the chain is broken there.
 #[test]
 fn spelling_parts_entities_in_the_published_mode() {
-    let found = |mode| {
-        let question = arr1(&[1.0, 0.0, 0.0]);
-        let dense = [0.5, 0.5, 0.5, 0.5];
-        let index = index(mode);
-        let found = index.recall(
-            &question.view(),
-            &vectors().view(),
-            &dense,
-            None,
-            &options(),
-        );
-        found
-            .unwrap()
-            .paths
-            .iter()
-            .any(|path| path.propositions.starts_with(&[0, 1]))
-    };
-    assert!(found(PropMode::Clean));
-    assert!(!found(PropMode::Published));
+    assert!(joins_a_and_b(&index(PropMode::Clean)));
+    assert!(!joins_a_and_b(&index(PropMode::Published)));
 }
 
 /// A synonym mends it; the published program tells one from facts by its odd weight, and so misses
@@ -124,21 +122,7 @@ fn synonyms_are_steps() {
             (at("Beta"), at("beta"), score),
             (at("beta"), at("Beta"), score),
         ];
-        let index = index.with_synonyms(pairs).unwrap();
-        let question = arr1(&[1.0, 0.0, 0.0]);
-        let dense = [0.5, 0.5, 0.5, 0.5];
-        let found = index.recall(
-            &question.view(),
-            &vectors().view(),
-            &dense,
-            None,
-            &options(),
-        );
-        found
-            .unwrap()
-            .paths
-            .iter()
-            .any(|path| path.propositions.starts_with(&[0, 1]))
+        joins_a_and_b(&index.with_synonyms(pairs).unwrap())
     };
     assert!(steps(0.9));
     assert!(!steps(0.7));
@@ -180,16 +164,7 @@ fn a_model_scores_joined_texts_again() {
         },
         ..options()
     };
-    let (question, dense) = (arr1(&[1.0, 0.0, 0.0]), [0.5; 4]);
-    let found = index
-        .recall(
-            &question.view(),
-            &vectors().view(),
-            &dense,
-            Some(&model),
-            &options,
-        )
-        .unwrap();
+    let found = recall(&index, Some(&model), &options);
     assert_eq!(found.paths[0].propositions, [0, 1]);
     assert_eq!(found.paths[0].score, 1.0);
 }

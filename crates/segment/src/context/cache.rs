@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -217,10 +217,16 @@ impl SummaryStore for FolderStore {
         let partial = self
             .folder
             .join(format!("{key}.{process}-{number}.partial"));
-        let mut file = std::fs::File::create(&partial)?;
-        file.write_all(summary.as_bytes())?;
-        file.sync_all()?;
-        drop(file);
-        std::fs::rename(&partial, self.folder.join(format!("{key}.txt")))
+        let written = write_new(&partial, summary.as_bytes());
+        let whole = self.folder.join(format!("{key}.txt"));
+        let kept = written.and_then(|()| std::fs::rename(&partial, whole));
+        // A full disk should not fill further with what nobody reads.
+        kept.inspect_err(|_| drop(std::fs::remove_file(&partial)))
     }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = std::fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }

@@ -183,7 +183,7 @@ impl AutoContext {
             let worth = outline.sections.len() > 1 && section.chunks > 1;
             let summary = if worth && asked < self.options.max_sections {
                 asked += 1;
-                self.summary(&section.text, self.options.section_tokens, &mut done)?
+                self.summary(section.text(), self.options.section_tokens, &mut done)?
             } else {
                 String::new()
             };

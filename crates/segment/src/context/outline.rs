@@ -2,7 +2,7 @@
 
 use cornu_core::{Chunk, DocId};
 
-use crate::run::white;
+use crate::run::Joined;
 
 /// Title, sections, and which chunk belongs where.
 pub(super) struct Outline {
@@ -17,12 +17,8 @@ pub(super) struct Outline {
 /// Neighbouring chunks under one heading path.
 pub(super) struct Section {
     path: Vec<String>,
-    pub(super) text: String,
+    joined: Joined,
     pub(super) chunks: usize,
-    /// Where the text of the section ends in the source.
-    end: usize,
-    /// The line on which it does.
-    line: usize,
 }
 
 impl Outline {
@@ -32,13 +28,14 @@ impl Outline {
         let indexed = || chunks.iter().filter(|chunk| chunk.role.is_indexed());
         for chunk in indexed() {
             match sections.last_mut() {
-                Some(section) if section.path == chunk.heading_path => section.add(chunk),
+                Some(section) if section.path == chunk.heading_path => {
+                    section.joined.add(chunk);
+                    section.chunks += 1;
+                }
                 _ => sections.push(Section {
                     path: chunk.heading_path.clone(),
-                    text: chunk.text.clone(),
+                    joined: Joined::new(chunk),
                     chunks: 1,
-                    end: chunk.span.end(),
-                    line: chunk.lines.last(),
                 }),
             }
             places.push(sections.len() - 1);
@@ -58,23 +55,14 @@ impl Outline {
 
     /// The text of the document: its sections, parted by blank lines.
     pub(super) fn text(&self) -> String {
-        let texts = self.sections.iter().map(|section| section.text.as_str());
+        let texts = self.sections.iter().map(Section::text);
         texts.collect::<Vec<_>>().join("\n\n")
     }
 }
 
 impl Section {
-    /// Adds what the chunk has beyond those before it.
-    fn add(&mut self, chunk: &Chunk) {
-        let shown = self.end.saturating_sub(chunk.span.start());
-        if chunk.span.start() > self.end {
-            self.text.push_str(white(self.line, chunk.lines.first()));
-        }
-        self.text
-            .push_str(chunk.text.get(shown..).unwrap_or_default());
-        self.end = self.end.max(chunk.span.end());
-        self.line = self.line.max(chunk.lines.last());
-        self.chunks += 1;
+    pub(super) fn text(&self) -> &str {
+        &self.joined.text
     }
 }
 
