@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::BenchData;
 
-/// Questions of `2wiki-500` on which choices are made; the rest is for the final figures alone.
-const DEV: usize = 150;
+/// Questions of `2wiki-500` on which choices are made, the first in [`by_hash`]; the rest is for the
+/// final figures alone.
+pub const DEV: usize = 150;
 
 /// What a question may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -184,17 +185,22 @@ impl Set {
 }
 
 fn split_by_hash(questions: &mut [Asked]) {
-    let mut order: Vec<(blake3::Hash, usize)> = questions
-        .iter()
-        .enumerate()
-        .map(|(at, question)| (blake3::hash(question.id.as_bytes()), at))
-        .collect();
-    order.sort_by_key(|(hash, at)| (*hash.as_bytes(), *at));
-    for (rank, (_, at)) in order.into_iter().enumerate() {
+    let order = by_hash(questions.iter().map(|question| question.id.as_str()));
+    for (rank, at) in order.into_iter().enumerate() {
         if let Some(question) = questions.get_mut(at) {
             question.split = if rank < DEV { Split::Dev } else { Split::Test };
         }
     }
+}
+
+/// The positions of ids in the order of their blake3 hashes.
+pub fn by_hash<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let hashes: Vec<[u8; 32]> = ids
+        .map(|id| *blake3::hash(id.as_bytes()).as_bytes())
+        .collect();
+    let mut order: Vec<usize> = (0..hashes.len()).collect();
+    order.sort_by_key(|&at| (hashes[at], at));
+    order
 }
 
 /// `zh` where a text has Chinese characters, one to ten letters at least; else `en`.

@@ -17,6 +17,7 @@ use crate::external::{self, Found};
 use crate::frontier::{Frontier, Point, Series};
 use crate::live::Live;
 use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, Prefixes};
+use crate::reranker::sets::DEV;
 use crate::second_look::{self, Asked, Quality, Remembering, Roles, Strategy};
 use crate::strategies::{SENTENCE, strategy};
 use crate::table::{Bench, Part, Section, Table};
@@ -283,7 +284,7 @@ fn test_questions(bench: &Bench<'_>) -> Result<Vec<Asked>> {
     match external::find(PUBLIC)? {
         Found::Set(set) => {
             let live = build(&questions::documents(&set))?;
-            asked.extend(questions::public(&live, &set, questions::DEV)?);
+            asked.extend(questions::public(&live, &set, DEV)?);
         }
         Found::Absent(reason) => crate::run::say(&format!("  {PUBLIC} is left out: {reason}")),
     }
