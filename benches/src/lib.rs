@@ -16,7 +16,7 @@
 //! | [`paired`] | systems compared question by question |
 //! | [`planted`] | chat answers with claims that are true or planted |
 //! | [`dense`] | exact nearest neighbours of a query among rows of a matrix |
-//! | [`reranker`] | training and evaluation of the shipped rerankers |
+//! | [`reranker`] | training and evaluation of rerankers |
 //! | [`second_look`] | rerankers side by side: orders and latencies |
 //! | [`frontier`] | quality over latency as a plot |
 //! | [`timing`] | interleaved timings |
