@@ -212,3 +212,58 @@ fn language(text: &str) -> String {
     let letters = text.chars().filter(char::is_ascii_alphabetic).count();
     if chinese * 10 > letters { "zh" } else { "en" }.to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// What the card promises: the figures are on questions that nothing was learned from.
+    #[test]
+    fn test_questions_of_bench_data_stay_test_questions() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench-data");
+        let data = BenchData::load(&folder).unwrap();
+        let questions = data.questions("questions-ext.jsonl").unwrap();
+        let said: BTreeMap<&str, &str> = questions
+            .iter()
+            .map(|question| (question.id.as_str(), question.split.as_str()))
+            .collect();
+        let set = Set::bench_data(&data).unwrap();
+        for question in &set.questions {
+            let tested = question.split == Split::Test;
+            assert_eq!(tested, said[question.id.as_str()] == "test", "{question:?}");
+        }
+        let counts = [Split::Train, Split::Dev, Split::Test].map(|split| set.of(split).count());
+        assert!(counts[0] > 2 * counts[1] && counts[1] > 20, "{counts:?}");
+        assert_eq!(counts[2], 160, "one has its evidence in front matter");
+    }
+
+    #[test]
+    fn the_split_of_2wiki_goes_by_the_hash_of_the_id_and_not_by_the_order() {
+        let asked = |id: usize| Asked {
+            id: format!("q{id}"),
+            lang: "en".to_owned(),
+            text: "?".to_owned(),
+            gold: BTreeSet::from([0]),
+            split: Split::Train,
+        };
+        let split = |ids: &mut dyn Iterator<Item = usize>| {
+            let mut questions: Vec<Asked> = ids.map(asked).collect();
+            split_by_hash(&mut questions);
+            let dev = questions.into_iter().filter(|one| one.split == Split::Dev);
+            dev.map(|one| one.id).collect::<BTreeSet<_>>()
+        };
+        let dev = split(&mut (0..200));
+        assert_eq!(dev.len(), DEV);
+        assert_eq!(dev, split(&mut (0..200).rev()));
+        let largest = dev
+            .iter()
+            .map(|id| *blake3::hash(id.as_bytes()).as_bytes())
+            .max();
+        for id in (0..200).map(|id| format!("q{id}")) {
+            let hash = *blake3::hash(id.as_bytes()).as_bytes();
+            assert_eq!(dev.contains(&id), Some(hash) <= largest, "{id}");
+        }
+    }
+}
