@@ -11,6 +11,7 @@ import decimal
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import tomllib
 
@@ -365,6 +366,12 @@ def check_external() -> None:
                 problem("external.toml", f"{entry['id']}/{file_entry['name']}: bad checksum or size")
 
 
+def check_audit() -> None:
+    done = subprocess.run([sys.executable, ROOT / "audit" / "make.py", "--check"], capture_output=True, text=True)
+    if done.returncode:
+        problem("audit", done.stderr.strip())
+
+
 def print_counts(small: list[dict], large: list[dict], synonyms: list[dict]) -> None:
     for name, rows in (("questions-20", small), ("questions-ext", large)):
         print(f"{name}: {len(rows)}")
@@ -386,6 +393,7 @@ def main() -> int:
     synonyms = check_synonyms()
     tables = check_table_set()
     check_external()
+    check_audit()
     if "--counts" in sys.argv[1:]:
         print_counts(small, large, synonyms)
         kinds = collections.Counter((row["kind"], row["split"]) for row in tables)

@@ -6,9 +6,17 @@
 //! | [`table`] | what a table is, and the bench that runs one |
 //! | [`run`] | measure, check, render: the work behind `cargo xtask bench-tables` |
 //! | [`corpus`] | `bench-data`: documents, grants, questions, synonym groups |
+//! | [`external`] | the public sets that `CORNU_DATA` names |
+//! | [`licenses`] | under which licence what is used may be used |
 //! | [`models`] | the models at hand, each with the sha256 of its weights |
+//! | [`cached`] | an embedder that computes each text once |
+//! | [`strategies`] | chunkers by name |
+//! | [`live`] | the library's index over some documents, its routes and their fusions |
+//! | [`fitted`] | α and thresholds, fitted on dev questions alone |
+//! | [`paired`] | systems compared question by question |
+//! | [`planted`] | chat answers with claims that are true or planted |
 //! | [`dense`] | exact nearest neighbours of a query among rows of a matrix |
-//! | [`reranker`] | training and evaluation of the shipped rerankers |
+//! | [`reranker`] | training and evaluation of rerankers |
 //! | [`second_look`] | rerankers side by side: orders and latencies |
 //! | [`frontier`] | quality over latency as a plot |
 //! | [`timing`] | interleaved timings |
@@ -21,6 +29,7 @@ pub mod dense;
 pub mod external;
 pub mod fitted;
 pub mod frontier;
+pub mod licenses;
 pub mod live;
 pub mod load;
 pub mod models;

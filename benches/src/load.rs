@@ -8,6 +8,8 @@ use anyhow::{Context, Result};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 
+use crate::timing::quantile;
+
 /// Asks the n-th question; `Err` counts as an error.
 pub type Ask<'a> = dyn Fn(u64) -> Result<()> + Sync + 'a;
 
@@ -39,14 +41,7 @@ impl Met {
     /// The latency that a part of the answers does not exceed (nearest rank), in seconds.
     #[must_use]
     pub fn quantile(&self, part: f64) -> f64 {
-        let mut sorted = self.latencies.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let rank = (part * sorted.len() as f64).ceil() as usize;
-        let last = sorted.len().saturating_sub(1);
-        sorted
-            .get(rank.saturating_sub(1).min(last))
-            .copied()
-            .unwrap_or_default()
+        quantile(&self.latencies, part)
     }
 
     /// Both together.

@@ -59,8 +59,6 @@ pub const ADAPTER: &str = "e5-zh-en-pair";
 
 /// The models of a second look.
 pub struct SecondLook {
-    /// The cross-encoder's folder, or the name of a carried one.
-    pub scorer_name: &'static str,
     /// Pairs to logits.
     pub scorer: Arc<dyn PairScorer>,
     /// Texts to token vectors.
@@ -156,17 +154,23 @@ impl Models {
         }
     }
 
-    /// A cross-encoder, and the token vectors of an embedding model.
+    /// The cross-encoder of [`second_look`](Self::second_look): the first of [`CROSS_ENCODERS`]
+    /// whose folder is there, else the carried one.
+    #[must_use]
+    pub fn cross_encoder(&self) -> &'static str {
+        let at_hand = |name: &&str| self.folder(name).is_ok();
+        CROSS_ENCODERS.into_iter().find(at_hand).unwrap_or(ADAPTER)
+    }
+
+    /// The [cross-encoder](Self::cross_encoder), and the token vectors of an embedding model.
     ///
     /// # Errors
     /// A model that is there and broken; the inner one is the reason why there is none.
     pub fn second_look(&self, tokens: &str) -> Result<Result<SecondLook, String>> {
-        let (name, scorer) = CROSS_ENCODERS
-            .into_iter()
-            .find_map(|name| Some((name, self.folder(name).ok()?)))
-            .unwrap_or_else(|| (ADAPTER, PathBuf::from(ADAPTER)));
+        let scorer = self.cross_encoder();
+        let scorer = self.folder(scorer).unwrap_or_else(|_| scorer.into());
         match self.folder(tokens) {
-            Ok(tokens) => open_second_look(name, &scorer, &tokens),
+            Ok(tokens) => open_second_look(&scorer, &tokens),
             Err(reason) => Ok(Err(reason)),
         }
     }
@@ -251,11 +255,7 @@ fn adapter_record() -> Result<Option<Model>> {
 }
 
 #[cfg(feature = "torch")]
-fn open_second_look(
-    scorer_name: &'static str,
-    scorer: &Path,
-    tokens: &Path,
-) -> Result<Result<SecondLook, String>> {
+fn open_second_look(scorer: &Path, tokens: &Path) -> Result<Result<SecondLook, String>> {
     use cornu_embed::bert::{BertEmbeddingProvider, BertOptions, BertPairScorer, Truncation};
     let text = |path: &Path| {
         let name = path.to_str().map(str::to_owned);
@@ -268,19 +268,15 @@ fn open_second_look(
     };
     let tokens = BertEmbeddingProvider::open(&text(tokens)?, &options)?;
     Ok(Ok(SecondLook {
-        scorer_name,
         scorer: Arc::new(scorer),
         tokens: Arc::new(tokens.token_embedder()),
     }))
 }
 
 #[cfg(not(feature = "torch"))]
-fn open_second_look(
-    scorer_name: &'static str,
-    _: &Path,
-    _: &Path,
-) -> Result<Result<SecondLook, String>> {
-    Ok(Err(format!("{scorer_name} needs the feature `torch`")))
+fn open_second_look(scorer: &Path, _: &Path) -> Result<Result<SecondLook, String>> {
+    let name = scorer.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Err(format!("{name} needs the feature `torch`")))
 }
 
 /// The version of libtorch that this program was built with.

@@ -11,6 +11,8 @@ use cornu_eval::metrics::{Gain, Judged, Judgments};
 use cornu_eval::significance::{Bootstrap, Scale};
 use cornu_rerank::{Candidate, Candidates, Reranker, TokenMatrix};
 
+use crate::timing::quantile;
+
 /// A question with what the first stage found for it.
 pub struct Asked {
     /// The question.
@@ -212,15 +214,6 @@ pub fn add_latency(rows: &mut [Row], seconds: &[Vec<f64>], full: usize) {
     }
 }
 
-/// The least value that at least this part of the values does not exceed (nearest rank).
-#[must_use]
-pub fn quantile(values: &[f64], part: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let rank = (part * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.max(1) - 1).copied().unwrap_or_default()
-}
-
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -408,15 +401,5 @@ mod tests {
             (get(2, "qps"), get(2, "qps_to_full"), get(1, "qps_to_full")),
             (2.0, 2.0, 1.0)
         );
-    }
-
-    #[test]
-    fn quantiles_are_values_that_were_measured() {
-        let values: Vec<f64> = (1..=20).map(f64::from).collect();
-        assert_eq!(
-            (quantile(&values, 0.5), quantile(&values, 0.95)),
-            (10.0, 19.0)
-        );
-        assert_eq!((quantile(&[7.0], 0.95), quantile(&[], 0.5)), (7.0, 0.0));
     }
 }

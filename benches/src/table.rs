@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::corpus::BenchData;
-use crate::models::Models;
+use crate::licenses;
+use crate::models::{Models, PINNED};
 
 /// One comparison table.
 pub trait Table: Sync {
@@ -37,8 +38,14 @@ pub trait Table: Sync {
     /// What a user has to mend. A system that is not at hand is no error: its row is gated.
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>>;
 
-    /// The models that the measured rows stand on.
-    fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>>;
+    /// The models that the measured rows stand on: the pinned embedder, unless a table says
+    /// otherwise.
+    ///
+    /// # Errors
+    /// A file of a model that cannot be read.
+    fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
+        Ok(bench.models.record(PINNED)?.into_iter().collect())
+    }
 
     /// A figure of the record, as SVG, that stands on the page.
     ///
@@ -52,8 +59,11 @@ pub trait Table: Sync {
     /// Files below `bench-data` that the figures depend on, besides the corpus.
     fn inputs(&self) -> &'static [&'static str];
 
-    /// What was used, and under which licence.
-    fn licenses(&self) -> Vec<License>;
+    /// What was used, and under which licence: `bench-data` and the packaged models, unless a table
+    /// says otherwise.
+    fn licenses(&self) -> Vec<License> {
+        licenses::own()
+    }
 
     /// What is known to be weak about the figures.
     fn known_failures(&self) -> Vec<String>;

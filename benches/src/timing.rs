@@ -46,9 +46,28 @@ pub fn median(seconds: &[f64], unit: &str, figure: impl Fn(f64) -> f64) -> Measu
     }
 }
 
+/// The least value that at least this part of the values does not exceed (nearest rank); 0 of none.
+#[must_use]
+pub fn quantile(values: &[f64], part: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_are_values_that_were_measured() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(
+            (quantile(&values, 0.5), quantile(&values, 0.95)),
+            (10.0, 19.0)
+        );
+        assert_eq!((quantile(&[7.0], 0.95), quantile(&[], 0.5)), (7.0, 0.0));
+    }
 
     #[test]
     fn jobs_take_turns_and_the_first_round_is_not_counted() {

@@ -99,6 +99,21 @@ impl Workspace {
         Self::load(&dir)
     }
 
+    /// The member that builds a program.
+    ///
+    /// # Errors
+    /// If none does.
+    pub fn builds(&self, program: &str) -> Result<&Package> {
+        let is_program = |target: &Target| {
+            target.name == program && target.kind.iter().any(|kind| kind == "bin")
+        };
+        let owner = self
+            .packages
+            .iter()
+            .find(|p| p.targets.iter().any(is_program));
+        owner.with_context(|| format!("no package of the workspace builds `{program}`"))
+    }
+
     /// The members that can be built with torch: those that have a feature of that name.
     #[must_use]
     pub fn torch_packages(&self) -> Vec<&Package> {

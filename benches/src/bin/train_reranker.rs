@@ -1,4 +1,4 @@
-//! Trains and measures the shipped rerankers. Called by `cargo xtask train-reranker`, which sets up
+//! Trains and measures rerankers. Called by `cargo xtask train-reranker`, which sets up
 //! what it needs.
 
 use std::path::{Path, PathBuf};

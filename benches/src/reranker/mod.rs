@@ -1,4 +1,4 @@
-//! Training and evaluation of the shipped rerankers: the work behind `cargo xtask train-reranker`.
+//! Training and evaluation of rerankers: the work behind `cargo xtask train-reranker`.
 //!
 //! | module | what it holds |
 //! |---|---|

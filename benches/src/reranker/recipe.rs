@@ -70,7 +70,7 @@ impl Recipe {
     }
 }
 
-/// The recipe of a shipped adapter.
+/// The recipe of an adapter.
 ///
 /// # Errors
 /// There is none of that name.
@@ -87,7 +87,7 @@ pub fn named(name: &str) -> Result<Recipe> {
         .context(unknown)
 }
 
-/// The recipes of the shipped adapters.
+/// All recipes. `cornu-embed` carries the adapters of those that have a folder in its `adapters`.
 #[must_use]
 pub fn all() -> Vec<Recipe> {
     let list = |names: &[&str]| names.iter().map(ToString::to_string).collect();

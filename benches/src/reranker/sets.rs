@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::BenchData;
 
-/// Questions of `2wiki-500` on which choices are made; the rest is for the final figures alone.
-const DEV: usize = 150;
+/// Questions of `2wiki-500` on which choices are made, the first in [`by_hash`]; the rest is for the
+/// final figures alone.
+pub const DEV: usize = 150;
 
 /// What a question may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -184,17 +185,22 @@ impl Set {
 }
 
 fn split_by_hash(questions: &mut [Asked]) {
-    let mut order: Vec<(blake3::Hash, usize)> = questions
-        .iter()
-        .enumerate()
-        .map(|(at, question)| (blake3::hash(question.id.as_bytes()), at))
-        .collect();
-    order.sort_by_key(|(hash, at)| (*hash.as_bytes(), *at));
-    for (rank, (_, at)) in order.into_iter().enumerate() {
+    let order = by_hash(questions.iter().map(|question| question.id.as_str()));
+    for (rank, at) in order.into_iter().enumerate() {
         if let Some(question) = questions.get_mut(at) {
             question.split = if rank < DEV { Split::Dev } else { Split::Test };
         }
     }
+}
+
+/// The positions of ids in the order of their blake3 hashes.
+pub fn by_hash<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let hashes: Vec<[u8; 32]> = ids
+        .map(|id| *blake3::hash(id.as_bytes()).as_bytes())
+        .collect();
+    let mut order: Vec<usize> = (0..hashes.len()).collect();
+    order.sort_by_key(|&at| (hashes[at], at));
+    order
 }
 
 /// `zh` where a text has Chinese characters, one to ten letters at least; else `en`.
@@ -205,4 +211,59 @@ fn language(text: &str) -> String {
         .count();
     let letters = text.chars().filter(char::is_ascii_alphabetic).count();
     if chinese * 10 > letters { "zh" } else { "en" }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// What the card promises: the figures are on questions that nothing was learned from.
+    #[test]
+    fn test_questions_of_bench_data_stay_test_questions() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench-data");
+        let data = BenchData::load(&folder).unwrap();
+        let questions = data.questions("questions-ext.jsonl").unwrap();
+        let said: BTreeMap<&str, &str> = questions
+            .iter()
+            .map(|question| (question.id.as_str(), question.split.as_str()))
+            .collect();
+        let set = Set::bench_data(&data).unwrap();
+        for question in &set.questions {
+            let tested = question.split == Split::Test;
+            assert_eq!(tested, said[question.id.as_str()] == "test", "{question:?}");
+        }
+        let counts = [Split::Train, Split::Dev, Split::Test].map(|split| set.of(split).count());
+        assert!(counts[0] > 2 * counts[1] && counts[1] > 20, "{counts:?}");
+        assert_eq!(counts[2], 160, "one has its evidence in front matter");
+    }
+
+    #[test]
+    fn the_split_of_2wiki_goes_by_the_hash_of_the_id_and_not_by_the_order() {
+        let asked = |id: usize| Asked {
+            id: format!("q{id}"),
+            lang: "en".to_owned(),
+            text: "?".to_owned(),
+            gold: BTreeSet::from([0]),
+            split: Split::Train,
+        };
+        let split = |ids: &mut dyn Iterator<Item = usize>| {
+            let mut questions: Vec<Asked> = ids.map(asked).collect();
+            split_by_hash(&mut questions);
+            let dev = questions.into_iter().filter(|one| one.split == Split::Dev);
+            dev.map(|one| one.id).collect::<BTreeSet<_>>()
+        };
+        let dev = split(&mut (0..200));
+        assert_eq!(dev.len(), DEV);
+        assert_eq!(dev, split(&mut (0..200).rev()));
+        let largest = dev
+            .iter()
+            .map(|id| *blake3::hash(id.as_bytes()).as_bytes())
+            .max();
+        for id in (0..200).map(|id| format!("q{id}")) {
+            let hash = *blake3::hash(id.as_bytes()).as_bytes();
+            assert_eq!(dev.contains(&id), Some(hash) <= largest, "{id}");
+        }
+    }
 }

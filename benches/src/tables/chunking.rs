@@ -8,7 +8,7 @@ use cornu_chunk::markdown::Outline;
 use cornu_chunk::metrics::{BoundaryBreaks, boundary_breaks, context_completeness, evidence_unit};
 use cornu_chunk::{Chunker, expand};
 use cornu_core::{Chunk, ChunkId, Document, Ranking, TokenCounter};
-use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
+use cornu_eval::evidence::{Measure, Printed, Row};
 use cornu_eval::questions::{Question, Ranks};
 use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_eval::significance::Bootstrap;
@@ -190,16 +190,8 @@ impl Table for Chunking {
         Ok(rows)
     }
 
-    fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        Ok(bench.models.record(PINNED)?.into_iter().collect())
-    }
-
     fn inputs(&self) -> &'static [&'static str] {
         &["questions-20.jsonl", "questions-ext.jsonl"]
-    }
-
-    fn licenses(&self) -> Vec<License> {
-        super::licenses()
     }
 
     fn known_failures(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use cornu_core::EmbeddingProvider;
 use cornu_embed::hash::HashEmbeddingProvider;
-use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
+use cornu_eval::evidence::{Measure, Model, Printed, Row};
 use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_eval::significance::Bootstrap;
 
@@ -122,10 +122,6 @@ impl Table for Embedding {
 
     fn inputs(&self) -> &'static [&'static str] {
         &["synonyms.jsonl"]
-    }
-
-    fn licenses(&self) -> Vec<License> {
-        super::licenses()
     }
 
     fn known_failures(&self) -> Vec<String> {

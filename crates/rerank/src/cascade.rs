@@ -249,12 +249,14 @@ impl ElbowCascade {
                 .with("rerank.enforced", budget.enforced);
         }
         if let Some(exit) = options.early_exit {
-            fingerprint = fingerprint
-                .with(
-                    "rerank.exit",
-                    format!("{}/{}/{}", exit.top, exit.margin, exit.patience),
-                )
-                .with("rerank.batch", options.batch);
+            fingerprint = fingerprint.with(
+                "rerank.exit",
+                format!("{}/{}/{}", exit.top, exit.margin, exit.patience),
+            );
+        }
+        // Between two batches a cascade may stop.
+        if options.early_exit.is_some() || options.budget.is_some_and(|budget| budget.enforced) {
+            fingerprint = fingerprint.with("rerank.batch", options.batch);
         }
         Ok(Self {
             scorer,

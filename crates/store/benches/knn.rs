@@ -4,17 +4,18 @@
 //! `cargo bench -p cornu-store --bench knn [-- ROWS DIMENSION ROUNDS]`, by default 100000 384 15.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod rows;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use cornu_core::{
-    Acl, ByteSpan, Chunk, ChunkId, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId,
-    DocumentFacts, Fingerprint, LineSpan, Principal,
-};
+use cornu_core::{Acl, DocumentFacts, Fingerprint, Principal};
 use cornu_store::{Options, Route, SqliteVecStore, StoreError};
 use ndarray::{Array2, aview1};
 use rayon::prelude::*;
 use rusqlite::{Connection, params};
+
+use rows::vector;
 
 /// Chunks of a document.
 const CHUNKS: usize = 10;
@@ -176,45 +177,21 @@ fn write_vec0(connection: &Connection, group: &[usize], facts: &[DocumentFacts])
 }
 
 fn document(at: usize, documents: usize, dimension: usize) -> DocumentFacts {
-    let doc = DocId::new(&format!("folder {}/{at}.md", at % 97)).unwrap();
-    let chunks = (0..CHUNKS).map(|place| {
-        let text = format!("{at} {place} {}", "some words of evidence ".repeat(43));
-        Chunk {
-            id: ChunkId::derive(&ChunkIdParts {
-                doc: &doc,
-                chunker: "bench",
-                kind: ChunkKind::Prose,
-                heading_path: &[],
-                index_text: &text,
-                text: &text,
-                ordinal: 0,
-            }),
-            doc: doc.clone(),
-            kind: ChunkKind::Prose,
-            role: ChunkRole::Indexed,
-            parent: None,
-            heading_path: vec!["Title".to_owned()],
-            span: ByteSpan::new(0, text.len()).unwrap(),
-            core: ByteSpan::new(0, text.len()).unwrap(),
-            lines: LineSpan::new(1, 1).unwrap(),
-            prefix: vec![],
-            language: None,
-            index_text: text.clone(),
-            tokens: 250,
-            text,
-        }
-    });
+    let texts =
+        (0..CHUNKS).map(|place| format!("{at} {place} {}", "some words of evidence ".repeat(43)));
     let first = at * CHUNKS;
     let values = (first..first + CHUNKS)
         .flat_map(|row| vector(row as u64, dimension))
         .collect();
-    DocumentFacts {
-        content: ContentHash::of(&at.to_le_bytes()),
+    rows::Document {
+        name: format!("folder {}/{at}.md", at % 97),
+        version: at,
+        heading: &["Title"],
+        texts: texts.collect(),
         acl: Acl::new(grants(at, documents)).unwrap(),
-        chunks: chunks.collect(),
         vectors: Array2::from_shape_vec((CHUNKS, dimension), values).unwrap(),
-        doc,
     }
+    .facts()
 }
 
 /// What a process that has just started waits for its first answer.
@@ -359,28 +336,6 @@ fn interleave(
     of_b.sort();
     ratios.sort_by(f64::total_cmp);
     (of_a[rounds / 2], of_b[rounds / 2], ratios[rounds / 2])
-}
-
-/// A unit vector for each number (splitmix64).
-fn vector(number: u64, dimension: usize) -> Vec<f32> {
-    let mut seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut raw: Vec<f32> = (0..dimension)
-        .map(|_| {
-            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (z >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
-        })
-        .collect();
-    let norm = raw
-        .iter()
-        .map(|x| f64::from(*x).powi(2))
-        .sum::<f64>()
-        .sqrt();
-    for value in &mut raw {
-        *value = (f64::from(*value) / norm) as f32;
-    }
-    raw
 }
 
 fn rate(rows: usize, spent: Duration) -> f64 {

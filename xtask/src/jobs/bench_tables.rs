@@ -50,13 +50,7 @@ pub struct BenchTablesArgs {
 /// If the setup fails or a program cannot be started; a table that differs is an exit code.
 pub fn run(args: &BenchTablesArgs) -> Result<ExitCode> {
     let workspace = Workspace::here()?;
-    let builds = |p: &&Package| {
-        p.targets
-            .iter()
-            .any(|t| t.name == PROGRAM && t.kind.iter().any(|k| k == "bin"))
-    };
-    let owner = workspace.packages.iter().find(builds);
-    let owner = owner.with_context(|| format!("no package of the workspace builds `{PROGRAM}`"))?;
+    let owner = workspace.builds(PROGRAM)?;
     if args.list {
         return list(args, &workspace, owner);
     }

@@ -1,5 +1,5 @@
-//! `test`, `bench-tables`, `train-reranker` and `with-torch`: cargo in the one environment in which everything that
-//! needs torch is built, so that torch-sys is compiled once.
+//! `test`, `bench-tables`, `train-reranker` and `with-torch`: cargo in the one environment in which
+//! everything that needs torch is built, so that torch-sys is compiled once.
 
 pub mod bench_tables;
 pub mod environment;

@@ -1,20 +1,21 @@
-//! `cargo xtask train-reranker`: train and evaluate the shipped rerankers; the work is a program of
+//! `cargo xtask train-reranker`: train and evaluate rerankers; the work is a program of
 //! package `benches`.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
 use super::steps::Steps;
 use crate::cli::{Common, prepare};
-use crate::workspace::{Package, Workspace, cargo};
+use crate::workspace::{Workspace, cargo};
 
 /// The program that trains.
 const PROGRAM: &str = "train-reranker";
 
-/// Train the rerankers that the repository ships, and measure them on questions they have not seen.
+/// Train rerankers, those that the library carries among them, and measure them on questions they
+/// have not seen.
 ///
 /// Needs the question sets (`CORNU_DATA`) and the packaged weights, which its setup fetches. What
 /// follows `--` goes to the program: `cargo xtask train-reranker -- --help` names its stages. An
@@ -34,12 +35,7 @@ pub struct TrainRerankerArgs {
 /// If the setup fails or a program cannot be started; a training that fails is an exit code.
 pub fn run(args: &TrainRerankerArgs) -> Result<ExitCode> {
     let workspace = Workspace::here()?;
-    let builds = |package: &&Package| {
-        let mut targets = package.targets.iter();
-        targets.any(|target| target.name == PROGRAM && target.kind.iter().any(|kind| kind == "bin"))
-    };
-    let owner = workspace.packages.iter().find(builds);
-    owner.with_context(|| format!("no package of the workspace builds `{PROGRAM}`"))?;
+    workspace.builds(PROGRAM)?;
     let mut steps = Steps::default();
     let prepared = steps.call("setup", || prepare(&args.common, &args.common.options()))?;
     let env = args.common.environment(&workspace.root, &prepared)?;

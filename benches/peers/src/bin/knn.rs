@@ -4,15 +4,17 @@
 //! Views hold all rows, 50, 10 and 1 %. All use as many threads as there are cores, but for
 //! sqlite-vec, which has one.
 
+#[path = "../../../../crates/store/benches/rows/mod.rs"]
+mod rows;
+
 use anyhow::{Context, Result};
-use cornu_core::{
-    Acl, ByteSpan, Chunk, ChunkId, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId,
-    DocumentFacts, Fingerprint, LineSpan, Principal,
-};
+use cornu_core::{Acl, DocumentFacts, Fingerprint, Principal};
 use cornu_peers::{Python, median_us, timed};
 use cornu_store::{Options, Route, SqliteVecStore, StoreError};
 use ndarray::{Array2, aview1};
 use serde_json::json;
+
+use rows::vector;
 
 const K: usize = 10;
 /// Rows of a document.
@@ -143,68 +145,18 @@ fn write(store: &SqliteVecStore, raw: &[f32], dimension: usize) -> Result<()> {
 }
 
 fn document(at: usize, values: &[f32], dimension: usize) -> Result<DocumentFacts> {
-    let doc = DocId::new(&format!("{at}.md"))?;
     let rows = values.len() / dimension;
-    let mut chunks = Vec::new();
-    for place in 0..rows {
-        let text = format!("{at} {place}");
-        let span = ByteSpan::new(0, text.len())?;
-        chunks.push(Chunk {
-            id: ChunkId::derive(&ChunkIdParts {
-                doc: &doc,
-                chunker: "peers",
-                kind: ChunkKind::Prose,
-                heading_path: &[],
-                index_text: &text,
-                text: &text,
-                ordinal: 0,
-            }),
-            doc: doc.clone(),
-            kind: ChunkKind::Prose,
-            role: ChunkRole::Indexed,
-            parent: None,
-            heading_path: vec![],
-            span,
-            core: span,
-            lines: LineSpan::new(1, 1)?,
-            prefix: vec![],
-            language: None,
-            index_text: text.clone(),
-            tokens: 2,
-            text,
-        });
-    }
     let grants = VIEWS
         .iter()
         .filter(|(_, share)| at.is_multiple_of(*share))
         .map(|(grant, _)| *grant);
-    Ok(DocumentFacts {
-        content: ContentHash::of(&at.to_le_bytes()),
+    let document = rows::Document {
+        name: format!("{at}.md"),
+        version: at,
+        heading: &[],
+        texts: (0..rows).map(|place| format!("{at} {place}")).collect(),
         acl: Acl::new(grants)?,
-        chunks,
         vectors: Array2::from_shape_vec((rows, dimension), values.to_vec())?,
-        doc,
-    })
-}
-
-/// A unit vector for each number (splitmix64).
-fn vector(number: u64, dimension: usize) -> Vec<f32> {
-    let mut seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut raw: Vec<f32> = (0..dimension)
-        .map(|_| {
-            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (z >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
-        })
-        .collect();
-    let norm = raw
-        .iter()
-        .map(|x| f64::from(*x).powi(2))
-        .sum::<f64>()
-        .sqrt();
-    for value in &mut raw {
-        *value = (f64::from(*value) / norm) as f32;
-    }
-    raw
+    };
+    Ok(document.facts())
 }

@@ -13,11 +13,12 @@ use std::sync::Arc;
 use anyhow::Result;
 use cornu::{Calibration, HashEmbeddingProvider, Target};
 use cornu_core::{Document, EmbeddingProvider};
-use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
+use cornu_eval::evidence::{License, Measure, Printed, Row};
 use cornu_eval::questions::Question;
 use cornu_fuse::FittedAlpha;
 
 use crate::fitted;
+use crate::licenses;
 use crate::live::{Live, Route};
 use crate::models::{PINNED, Prefixes, Shared};
 use crate::strategies::{FIXED, SENTENCE, strategy};
@@ -108,25 +109,12 @@ impl Table for Eval {
         Ok(rows)
     }
 
-    fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        Ok(bench.models.record(PINNED)?.into_iter().collect())
-    }
-
     fn inputs(&self) -> &'static [&'static str] {
         &["questions-20.jsonl", "questions-ext.jsonl", "external.toml"]
     }
 
     fn licenses(&self) -> Vec<License> {
-        let public = [
-            ("2wiki-500", "Apache-2.0"),
-            ("hotpotqa-train-100", "CC-BY-SA-4.0"),
-            ("musique-train-100", "CC-BY-4.0"),
-        ];
-        let public = public.map(|(of, license)| License {
-            of: of.to_owned(),
-            license: license.to_owned(),
-        });
-        super::licenses().into_iter().chain(public).collect()
+        licenses::with_public_sets()
     }
 
     fn known_failures(&self) -> Vec<String> {

@@ -80,3 +80,33 @@ fn recall(found: &[usize], asked: &Asked, k: usize) -> f64 {
     let hits = found.iter().take(k).filter(|at| asked.gold.contains(at));
     hits.count() as f64 / asked.gold.len() as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_question_is_found_whole_when_all_its_passages_are_among_five() {
+        let asked = |gold: [usize; 2]| Asked {
+            text: "?".to_owned(),
+            gold: BTreeSet::from(gold),
+        };
+        let set = Set {
+            texts: Vec::new(),
+            asked: vec![asked([1, 5]), asked([1, 6]), asked([2, 3])],
+        };
+        let method = Method {
+            name: "given",
+            index_seconds: 0.0,
+            embedded: 0,
+            answer: Box::new(|_| Ok(vec![1, 2, 3, 4, 5, 6])),
+        };
+        let (samples, seconds) = ask(&method, &set).unwrap();
+        assert_eq!(samples["recall@2"], [0.5, 0.5, 0.5]);
+        assert_eq!(samples["recall@5"], [1.0, 0.5, 1.0]);
+        assert_eq!(samples["all@5"], [1.0, 0.0, 1.0]);
+        assert_eq!(seconds.len(), 3);
+    }
+}

@@ -12,9 +12,10 @@ use std::time::Instant;
 use anyhow::Result;
 use cornu_core::EmbeddingProvider;
 use cornu_embed::HashEmbeddingProvider;
-use cornu_eval::evidence::{License, Model, Printed, Row};
+use cornu_eval::evidence::{License, Printed, Row};
 
 use crate::external::{self, Found};
+use crate::licenses;
 use crate::models::{PINNED, Prefixes};
 use crate::table::{Bench, Part, Section, Table};
 
@@ -150,20 +151,17 @@ impl Table for Multihop {
         Ok(rows)
     }
 
-    fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        Ok(bench.models.record(PINNED)?.into_iter().collect())
-    }
-
     fn inputs(&self) -> &'static [&'static str] {
         &[
             "audit/corpus.jsonl",
             "audit/queries.jsonl",
             "audit/qrels.tsv",
+            "external.toml",
         ]
     }
 
     fn licenses(&self) -> Vec<License> {
-        super::licenses()
+        licenses::with_public_sets()
     }
 
     fn known_failures(&self) -> Vec<String> {

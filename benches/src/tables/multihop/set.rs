@@ -94,3 +94,43 @@ fn text(document: &Document) -> String {
         (None, body) => body.trim_end().to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cornu_core::{Acl, DocId};
+    use cornu_eval::beir::queries_from;
+    use cornu_eval::metrics::Qrels;
+
+    use super::*;
+
+    #[test]
+    fn what_choices_were_made_on_is_left_out_and_so_is_what_nobody_judged() {
+        let mut qrels = Qrels::new();
+        let mut lines = String::new();
+        for at in 0..10 {
+            lines += &format!("{{\"_id\": \"q{at}\", \"text\": \"question {at}\"}}\n");
+            let grade = u8::from(at != 9);
+            qrels.insert(format!("q{at}"), "p".to_owned(), grade);
+        }
+        let queries = queries_from(lines.as_bytes(), "queries.jsonl");
+        let passage = Document::new(DocId::new("p").unwrap(), "# T\n\nText.\n", Acl::public());
+        let public = PublicSet {
+            passages: vec![passage],
+            queries: queries.collect::<Result<_, _>>().unwrap(),
+            qrels,
+        };
+        let mut order: Vec<usize> = (0..10).collect();
+        order.sort_by_key(|at| <[u8; 32]>::from(Sha256::digest(format!("q{at}"))));
+        let rest = order.into_iter().skip(4).filter(|at| *at != 9);
+        let expected: Vec<String> = rest.map(|at| format!("question {at}")).collect();
+        let set = Set::new(&public, 4).unwrap();
+        let asked: Vec<&str> = set.asked.iter().map(|asked| asked.text.as_str()).collect();
+        assert_eq!(asked, expected);
+        assert_eq!(set.texts, ["T\nText."]);
+        assert!(
+            set.asked
+                .iter()
+                .all(|asked| asked.gold == BTreeSet::from([0]))
+        );
+    }
+}

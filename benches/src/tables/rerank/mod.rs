@@ -15,8 +15,10 @@ use cornu_rerank::{
 
 use crate::external::{self, Found};
 use crate::frontier::{Frontier, Point, Series};
+use crate::licenses;
 use crate::live::Live;
 use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, Prefixes};
+use crate::reranker::sets::DEV;
 use crate::second_look::{self, Asked, Quality, Remembering, Roles, Strategy};
 use crate::strategies::{SENTENCE, strategy};
 use crate::table::{Bench, Part, Section, Table};
@@ -184,11 +186,10 @@ impl Table for Rerank {
     }
 
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        let mut models: Vec<Model> = bench.models.record(PINNED)?.into_iter().collect();
-        if let Ok(second) = bench.models.second_look(TOKENS)? {
-            models.extend(bench.models.record(second.scorer_name)?);
-        }
-        Ok(models)
+        let names = [PINNED, bench.models.cross_encoder()];
+        let records = names.map(|name| bench.models.record(name));
+        let records = records.into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(records.into_iter().flatten().collect())
     }
 
     fn figure(&self, record: &Record) -> Result<Option<String>> {
@@ -196,11 +197,11 @@ impl Table for Rerank {
     }
 
     fn inputs(&self) -> &'static [&'static str] {
-        &["questions-20.jsonl", "questions-ext.jsonl"]
+        &["questions-20.jsonl", "questions-ext.jsonl", "external.toml"]
     }
 
     fn licenses(&self) -> Vec<License> {
-        super::licenses()
+        licenses::with_public_sets()
     }
 
     fn known_failures(&self) -> Vec<String> {
@@ -283,7 +284,7 @@ fn test_questions(bench: &Bench<'_>) -> Result<Vec<Asked>> {
     match external::find(PUBLIC)? {
         Found::Set(set) => {
             let live = build(&questions::documents(&set))?;
-            asked.extend(questions::public(&live, &set, questions::DEV)?);
+            asked.extend(questions::public(&live, &set, DEV)?);
         }
         Found::Absent(reason) => crate::run::say(&format!("  {PUBLIC} is left out: {reason}")),
     }

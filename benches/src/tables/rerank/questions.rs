@@ -10,13 +10,11 @@ use cornu_rerank::{TokenMatrix, TokenSpace};
 
 use crate::external::PublicSet;
 use crate::live::Live;
+use crate::reranker::sets::by_hash;
 use crate::second_look::{Asked, Held};
 
 /// Candidates of a question.
 pub(super) const DEPTH: usize = 50;
-/// Questions of `2wiki-500` that choices were made on: the first of them by the blake3 hash of
-/// their ids. The rest is the test part.
-pub(super) const DEV: usize = 150;
 /// Texts that are embedded at a time.
 const STEP: usize = 64;
 
@@ -38,22 +36,18 @@ pub(super) fn own(live: &Live, questions: &[&Question]) -> Result<Vec<Asked>> {
     Ok(all)
 }
 
-/// The questions of a public set behind its first `dev` by hash. A passage that was cut into several chunks stands once among the
+/// The questions of a public set behind its first `dev` by the hash of their ids, as the rerankers'
+/// training leaves them alone. A passage that was cut into several chunks stands once among the
 /// candidates, with its best chunk, so that no gold passage counts twice.
 pub(super) fn public(live: &Live, set: &PublicSet, dev: usize) -> Result<Vec<Asked>> {
     let mut first_chunk: BTreeMap<&str, ChunkId> = BTreeMap::new();
     for (id, chunk) in &live.chunks {
         first_chunk.entry(chunk.doc.as_str()).or_insert(*id);
     }
-    let mut order: Vec<_> = set.queries.iter().collect();
-    order.sort_by_key(|query| {
-        (
-            *blake3::hash(query.id.as_bytes()).as_bytes(),
-            query.id.clone(),
-        )
-    });
+    let order = by_hash(set.queries.iter().map(|query| query.id.as_str()));
+    let tested = order.into_iter().skip(dev);
     let mut all = Vec::new();
-    for query in order.into_iter().skip(dev) {
+    for query in tested.filter_map(|at| set.queries.get(at)) {
         let mut seen: BTreeMap<String, ChunkId> = BTreeMap::new();
         let found = candidates(live, &query.text, |(id, doc)| {
             let new = !seen.contains_key(doc);

@@ -115,7 +115,7 @@ impl AdapterManifest {
 ///
 /// ```no_run
 /// use cornu_embed::bert::Adapter;
-/// let adapter = Adapter::open("crates/embed/adapters/e5-pair".as_ref())?;
+/// let adapter = Adapter::open("crates/embed/adapters/e5-zh-en-pair".as_ref())?;
 /// println!("{} on {}", adapter.manifest().name, adapter.manifest().base.name);
 /// # Ok::<(), cornu_embed::bert::ModelError>(())
 /// ```

@@ -111,7 +111,7 @@ impl BertPairScorer {
     ///
     /// ```no_run
     /// use cornu_embed::bert::{BertOptions, BertPairScorer};
-    /// let adapter = "crates/embed/adapters/e5-pair".as_ref();
+    /// let adapter = "crates/embed/adapters/e5-zh-en-pair".as_ref();
     /// let options = BertOptions::default();
     /// let scorer = BertPairScorer::open_with_adapter("multilingual-e5-small", adapter, &options)?;
     /// # Ok::<(), cornu_core::ProviderError>(())

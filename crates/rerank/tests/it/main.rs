@@ -11,6 +11,7 @@ mod cascade;
 mod cases;
 mod chapter;
 mod cost;
+mod fingerprints;
 mod interference;
 mod kernel;
 mod maxsim;

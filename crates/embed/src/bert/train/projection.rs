@@ -132,6 +132,11 @@ impl ProjectionTrainer {
             .map_err(|error| failed(&error))?;
         let count = found.len().max(1) as f64;
         let loss = found.iter().map(|(loss, _)| loss).sum::<f64>() / count;
+        if !loss.is_finite() {
+            return Err(ModelError::Torch {
+                what: format!("the loss of step {} is {loss}", self.done + 1),
+            });
+        }
         self.apply(&found, count).map_err(|error| torch(&error))?;
         Ok(loss)
     }
