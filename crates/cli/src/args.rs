@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::Styles;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use cornu::{Disclosure, Preset};
@@ -23,7 +24,13 @@ Results go to standard output, everything else to standard error. There are no c
 /// Every document names the grants that may see it, and every question is asked with the grants of
 /// the asker. What they may not see has no influence on what they get.
 #[derive(Debug, Parser)]
-#[command(name = "cornu", version, color = ColorChoice::Never, after_help = EXIT_CODES)]
+#[command(
+    name = "cornu",
+    version,
+    color = ColorChoice::Never,
+    styles = Styles::plain(),
+    after_help = EXIT_CODES
+)]
 pub(crate) struct Cli {
     /// No notes and no progress on standard error; errors are still told
     #[arg(short, long, global = true)]

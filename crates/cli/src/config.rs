@@ -18,6 +18,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::de::{DeTable, DeValue};
 
+use crate::output::Terminal;
+
 const FILE: &str = "cornu.toml";
 const PREFIX: &str = "CORNU_";
 
@@ -83,18 +85,18 @@ pub(crate) fn matches(
         let command = settings.applied_to(command());
         command.try_get_matches_from(arguments)
     };
-    let given = |settings: &Settings| parse(settings).unwrap_or_else(|error| settings.exit(&error));
+    let given = |settings: &Settings| parse(settings).map_err(|error| settings.blamed(error));
     // What is given decides what gives way: flags first, then the environment over the file.
     let first = given(
         &Settings::default()
             .and(settings.clone())
             .and(environment.clone()),
-    );
+    )?;
     let explicit = explicit(&command(), &first);
     settings.give_way(&command(), environment.0.keys().map(String::as_str));
     let mut settings = settings.and(environment);
     settings.give_way(&command(), explicit.iter().map(String::as_str));
-    let matches = given(&settings);
+    let matches = given(&settings)?;
     Ok((matches, settings))
 }
 
@@ -169,21 +171,17 @@ impl Settings {
         });
     }
 
-    /// Ends as clap does, and says where a value is from that no flag gave.
-    fn exit(&self, error: &clap::Error) -> ! {
+    /// Says where a value is from that no flag gave.
+    fn blamed(&self, error: clap::Error) -> anyhow::Error {
         let text = error.to_string();
-        let blamed = self.0.iter().find(|(key, _)| {
-            text.lines()
-                .next()
-                .is_some_and(|it| it.contains(&format!("'--{key}")))
-        });
-        if let Some((key, setting)) = blamed
-            && error.use_stderr()
-        {
+        let first = text.lines().next().unwrap_or_default();
+        let mut keys = self.0.iter();
+        let set = keys.find(|(key, _)| first.contains(&format!("'--{key}")));
+        if let Some((key, setting)) = set.filter(|_| error.use_stderr()) {
             let origin = &setting.origin;
-            crate::output::Terminal::new(true).error(&format!("{key} is set by {origin}"));
+            Terminal::new(true).error(&format!("{key} is set by {origin}"));
         }
-        error.exit()
+        error.into()
     }
 }
 
