@@ -1,5 +1,7 @@
 //! The command line.
 
+pub(crate) mod parsers;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -85,7 +87,7 @@ pub(crate) struct IndexArgs {
     pub(crate) database: Database,
     /// A grant that may see the documents, `public` for everybody who holds that grant; repeat it
     /// for more. There is no default: nothing is public unless it says so
-    #[arg(long, value_name = "GRANT")]
+    #[arg(long, value_name = "GRANT", value_parser = parsers::grant)]
     pub(crate) acl: Vec<String>,
     /// A TOML file of path prefixes and their grants: `"handbook/pay" = ["hr"]`
     ///
@@ -190,7 +192,14 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_enum, default_value_t = Route::Hybrid)]
     pub(crate) route: Route,
     /// How many chunks, at most
-    #[arg(short, default_value = "10")]
+    #[arg(
+        short,
+        long = "top-k",
+        value_name = "K",
+        default_value = "10",
+        value_parser = parsers::count,
+        allow_negative_numbers = true
+    )]
     pub(crate) k: NonZeroUsize,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
@@ -296,7 +305,15 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
     /// How many chunks, at most
-    #[arg(short, default_value = "10", conflicts_with = "threshold")]
+    #[arg(
+        short,
+        long = "top-k",
+        value_name = "K",
+        default_value = "10",
+        value_parser = parsers::count,
+        allow_negative_numbers = true,
+        conflicts_with = "threshold"
+    )]
     pub(crate) k: NonZeroUsize,
     /// Also show the value of each result and the runs that `ask --segments` gives
     #[arg(long, value_enum, default_value_t)]
@@ -330,10 +347,10 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_parser = ["dev", "test"])]
     pub(crate) split: Option<String>,
     /// The part of questions without an answer that may be answered all the same [default: 0.1]
-    #[arg(long, value_name = "RATE", conflicts_with = "false_refusals")]
+    #[arg(long, value_name = "RATE", value_parser = parsers::rate, allow_negative_numbers = true, conflicts_with = "false_refusals")]
     pub(crate) false_answers: Option<f64>,
     /// The part of questions with an answer that may be refused
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = parsers::rate, allow_negative_numbers = true)]
     pub(crate) false_refusals: Option<f64>,
     /// Where the threshold is written, for `ask --threshold`
     #[arg(short, long, value_name = "FILE")]
@@ -382,9 +399,12 @@ pub(crate) struct EvalArgs {
     /// Where recall is cut, in chunks or documents; at most 100
     #[arg(
         short,
+        long = "recall-at",
         value_name = "K",
         value_delimiter = ',',
-        default_value = "1,5,10"
+        default_value = "1,5,10",
+        value_parser = parsers::count,
+        allow_negative_numbers = true
     )]
     pub(crate) k: Vec<NonZeroUsize>,
     /// Compare two routes question by question, such as hybrid,sparse: the mean difference, its
@@ -470,7 +490,7 @@ pub(crate) struct Database {
 #[derive(Debug, Args)]
 pub(crate) struct Asker {
     /// A grant that the asker holds; repeat it for more. Nothing is implied, not even `public`
-    #[arg(long = "group", visible_alias = "as", value_name = "GRANT")]
+    #[arg(long = "group", visible_alias = "as", value_name = "GRANT", value_parser = parsers::grant)]
     pub(crate) groups: Vec<String>,
     /// The same as --group public
     #[arg(long)]
