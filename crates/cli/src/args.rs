@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::builder::Styles;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use cornu::store::Access;
 use cornu::{Disclosure, Preset};
 
 use crate::chat::ChatArgs;
@@ -185,7 +186,7 @@ pub(crate) struct SearchArgs {
     /// What to look for
     pub(crate) query: String,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// How to search
@@ -224,7 +225,7 @@ pub(crate) struct AskArgs {
     /// The question
     pub(crate) question: String,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// The least cosine similarity with which there is an answer: a number, or a file of
@@ -298,7 +299,7 @@ pub(crate) struct ExplainArgs {
     /// The question
     pub(crate) question: String,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// Explain the answer that `ask` gives with this threshold: a number, or a file of `calibrate`
@@ -336,7 +337,7 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// One question a line, as JSON: {"id", "type", "split", "lang", "question", "answer",
@@ -371,7 +372,7 @@ pub(crate) struct CalibrateArgs {
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// One question a line, as JSON, as for `calibrate`
@@ -440,7 +441,7 @@ pub(crate) struct RemoveArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OwnerArgs {
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -485,6 +486,26 @@ pub(crate) struct Database {
     /// The index
     #[arg(long = "db", value_name = "FILE")]
     pub(crate) path: PathBuf,
+}
+
+/// An index that is read.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Read an index where nothing may be written, such as on read-only media: otherwise SQLite
+    /// keeps a small file beside it. Only where nobody writes the index meanwhile
+    #[arg(long)]
+    pub(crate) immutable: bool,
+}
+
+impl Reading {
+    pub(crate) fn access(&self) -> Access {
+        match self.immutable {
+            true => Access::Immutable,
+            false => Access::ReadOnly,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use cornu::RagError;
+use cornu::store::StoreError;
 
 /// How a command ended, as an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +131,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
 pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut out = String::new();
     for cause in error.chain() {
-        let library = cause.downcast_ref::<RagError>();
-        let cause = library.and_then(in_flags).unwrap_or(cause.to_string());
+        let told = match cause.downcast_ref::<RagError>() {
+            Some(error) => in_flags(error),
+            None => cause.downcast_ref::<StoreError>().and_then(of_store),
+        };
+        let cause = told.unwrap_or(cause.to_string());
         if out.is_empty() {
             out = cause;
         } else if !out.contains(&cause) {
@@ -156,6 +160,23 @@ fn in_flags(error: &RagError) -> Option<String> {
         RagError::Chat { source } => format!(
             "the chat model gave no answer: {source}; ask again, or with --chat-fallback for \
              sentences of the sources in its place"
+        ),
+        RagError::Store(error) => return of_store(error),
+        _ => return None,
+    })
+}
+
+fn of_store(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::ReadOnly { path } => format!(
+            "{path} cannot be written, or its folder cannot; check their permissions. To read an \
+             index SQLite keeps a small file beside it: where that cannot be, and nobody writes \
+             the index meanwhile, read it with --immutable",
+            path = path.display()
+        ),
+        StoreError::CannotOpen { path, detail } => format!(
+            "{path} cannot be opened: {detail}; check the path, its folder and their permissions",
+            path = path.display()
         ),
         _ => return None,
     })

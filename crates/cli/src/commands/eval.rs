@@ -21,7 +21,7 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
     check_asker(&args.model.embedder, &principal)?;
     let ks = cuts(args)?;
     let pairs = pairs(args)?;
-    let index = args.model.open(&args.database, None, terminal)?;
+    let index = args.model.open(&args.index, None, terminal)?;
     note_grants(&principal, terminal);
     let names = Names::new(&index.documents(&principal)?);
     let set = read(args, &names)?;
