@@ -1,5 +1,6 @@
 //! The command line.
 
+mod examples;
 pub(crate) mod parsers;
 
 use std::num::NonZeroUsize;
@@ -13,15 +14,6 @@ use cornu::{Disclosure, Preset};
 
 use crate::chat::ChatArgs;
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  done, found, answered
-  1  done, but for some files or documents; or `doctor` found something
-  2  wrong usage, or something that could not be read or written
-  3  refused, or nothing found
-
-Results go to standard output, everything else to standard error. There are no colours.";
-
 /// Index files, ask as somebody, get cited evidence or a refusal
 ///
 /// Every document names the grants that may see it, and every question is asked with the grants of
@@ -32,7 +24,7 @@ Results go to standard output, everything else to standard error. There are no c
     version,
     color = ColorChoice::Never,
     styles = Styles::plain(),
-    after_help = EXIT_CODES
+    after_help = examples::CORNU
 )]
 pub(crate) struct Cli {
     /// No notes and no progress on standard error; errors are still told
@@ -61,8 +53,10 @@ pub(crate) enum Command {
     Remove(RemoveArgs),
     /// For the owner: check everything that has to hold in an index (exit code 1 when something does
     /// not)
+    #[command(after_help = examples::DOCTOR)]
     Doctor(OwnerArgs),
     /// For the owner: counts and sizes; they tell about all documents, hidden ones too
+    #[command(after_help = examples::STATS)]
     Stats(OwnerArgs),
     RebuildIndex(RebuildArgs),
     Config(ConfigArgs),
@@ -73,13 +67,15 @@ pub(crate) enum Command {
 /// Write files and folders of Markdown, HTML and plain text into an index
 ///
 /// A file that cannot be read, or is not UTF-8, is reported and does not stop the others; the exit
-/// code is 1 then, and 2 when none of the paths is there. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
-/// with a dot are passed over and symbolic links inside folders are not followed. A file that is named itself
-/// is read whatever its ending.
+/// code is 1 then, and 2 when none of the paths is there. Folders are searched for .md, .markdown,
+/// .txt, .html and .htm; names that begin with a dot are passed over and symbolic links inside
+/// folders are not followed. A file that is named itself is read whatever its ending. Where there is
+/// nothing to index, no index is made.
 ///
 /// A document that has not changed costs its hash. One whose file has gone stays until `cornu
 /// remove`, or a run with --prune.
 #[derive(Debug, Args)]
+#[command(after_help = examples::INDEX)]
 pub(crate) struct IndexArgs {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]
@@ -182,6 +178,7 @@ pub(crate) enum ContextArg {
 
 /// Find the chunks that fit a query
 #[derive(Debug, Args)]
+#[command(after_help = examples::SEARCH)]
 pub(crate) struct SearchArgs {
     /// What to look for
     pub(crate) query: String,
@@ -221,6 +218,7 @@ pub(crate) struct SearchArgs {
 /// checked against the sources that it cites; what they do not hold is left out. What would be
 /// refused is refused before the model is asked.
 #[derive(Debug, Args)]
+#[command(after_help = examples::ASK)]
 pub(crate) struct AskArgs {
     /// The question
     pub(crate) question: String,
@@ -295,6 +293,7 @@ impl SegmentsArg {
 /// Each chunk's rank and score in each route, its share of the fused score, and the words that were
 /// counted for it. With --threshold: how `ask` came to its answer or refusal.
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPLAIN)]
 pub(crate) struct ExplainArgs {
     /// The question
     pub(crate) question: String,
@@ -335,6 +334,7 @@ pub(crate) struct ExplainArgs {
 ///
 /// The threshold depends on what the given grants see: hand it only to askers who may see that.
 #[derive(Debug, Args)]
+#[command(after_help = examples::CALIBRATE)]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub(crate) index: Reading,
@@ -370,6 +370,7 @@ pub(crate) struct CalibrateArgs {
 /// with --beir a find is a document. Everything is asked as the given grants: what they do not see
 /// counts as not found.
 #[derive(Debug, Args)]
+#[command(after_help = examples::EVAL)]
 pub(crate) struct EvalArgs {
     #[command(flatten)]
     pub(crate) index: Reading,
@@ -427,6 +428,7 @@ pub(crate) struct EvalArgs {
 ///
 /// Exit code 3 when none of them was there, 1 when some were not.
 #[derive(Debug, Args)]
+#[command(after_help = examples::REMOVE)]
 pub(crate) struct RemoveArgs {
     /// Names of documents, as citations show them
     #[arg(required = true, value_name = "DOC")]
@@ -448,6 +450,7 @@ pub(crate) struct OwnerArgs {
 
 /// For the owner: throw away what is derived from the documents' facts, and derive it again
 #[derive(Debug, Args)]
+#[command(after_help = examples::REBUILD)]
 pub(crate) struct RebuildArgs {
     #[command(flatten)]
     pub(crate) database: Database,
@@ -462,6 +465,7 @@ pub(crate) struct RebuildArgs {
 ///
 /// Flags that are given win over all of these.
 #[derive(Debug, Args)]
+#[command(after_help = examples::CONFIG)]
 pub(crate) struct ConfigArgs {
     #[command(flatten)]
     pub(crate) format: Format,
@@ -469,12 +473,15 @@ pub(crate) struct ConfigArgs {
 
 /// Print the completions of a shell
 #[derive(Debug, Args)]
+#[command(after_help = examples::COMPLETIONS)]
 pub(crate) struct CompletionsArgs {
+    /// The shell
     pub(crate) shell: Shell,
 }
 
 /// Print the man page, or write those of all commands
 #[derive(Debug, Args)]
+#[command(after_help = examples::MAN)]
 pub(crate) struct ManArgs {
     /// Write one page a command into this folder
     #[arg(long, value_name = "FOLDER")]
@@ -510,7 +517,8 @@ impl Reading {
 
 #[derive(Debug, Args)]
 pub(crate) struct Asker {
-    /// A grant that the asker holds; repeat it for more. Nothing is implied, not even `public`
+    /// A grant that the asker holds; repeat it for more, or say --as. Nothing is implied, not even
+    /// `public`
     #[arg(long = "group", visible_alias = "as", value_name = "GRANT", value_parser = parsers::grant)]
     pub(crate) groups: Vec<String>,
     /// The same as --group public

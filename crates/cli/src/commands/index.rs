@@ -346,9 +346,13 @@ impl Summary {
 
 /// What failed, a line each.
 fn tell(failed: &[Failed], terminal: &Terminal) {
-    for failed in failed {
-        let file = output::name(&failed.file);
-        terminal.error(&format!("{file}: {}", failed.error));
+    for Failed { file, error } in failed {
+        let shown = output::name(file);
+        // Many errors name the file themselves.
+        match *file == shown && error.starts_with(file.as_str()) {
+            true => terminal.error(error),
+            false => terminal.error(&format!("{shown}: {error}")),
+        }
     }
 }
 
