@@ -221,7 +221,7 @@ impl Flags {
                 Err(std::env::VarError::NotUnicode(_)) => bail!("{name} is not Unicode"),
                 _ => continue,
             };
-            let read = flags.from_variable(&value);
+            let read = flags.of_variable(&value);
             let values = read.map_err(|wanted| anyhow!("{name} is {value:?}; {wanted}"))?;
             let origin = Origin::Environment(name);
             settings.0.insert(key.clone(), Setting { values, origin });
@@ -258,7 +258,7 @@ impl Flags {
                 "{place} is for a file that is named with --config: a file that merely lies in the \
                  folder does not decide what leaves this machine; or give --{key}"
             );
-            let read = flags.from_toml(value.get_ref());
+            let read = flags.of_toml(value.get_ref());
             let mut values = read.map_err(|wanted| {
                 let written = text.get(value.span()).unwrap_or_default();
                 anyhow!("{place} is {}; {wanted}", shortened(written))

@@ -23,7 +23,7 @@ impl Key {
     }
 
     /// The values of a variable: lists are parted by commas.
-    pub(super) fn from_variable(&self, value: &str) -> Result<Vec<String>, String> {
+    pub(super) fn of_variable(&self, value: &str) -> Result<Vec<String>, String> {
         if self.is_switch() {
             let value = value.to_lowercase();
             let on = ["1", "true", "yes", "on"].contains(&value.as_str());
@@ -41,7 +41,7 @@ impl Key {
     }
 
     /// The values of the file.
-    pub(super) fn from_toml(&self, value: &DeValue<'_>) -> Result<Vec<String>, String> {
+    pub(super) fn of_toml(&self, value: &DeValue<'_>) -> Result<Vec<String>, String> {
         let values = match value {
             DeValue::Boolean(on) if self.is_switch() => return Ok(vec![on.to_string()]),
             _ if self.is_switch() => return Err("it is a switch: give true or false".to_owned()),

@@ -184,7 +184,14 @@ fn long_lists_are_merged_block_by_block() {
                 1 + document % 7,
                 [
                     ("all", 1 + document % 3),
-                    (if document % 2 == 0 { "even" } else { "odd" }, 1),
+                    (
+                        if document.is_multiple_of(2) {
+                            "even"
+                        } else {
+                            "odd"
+                        },
+                        1,
+                    ),
                 ],
             )
             .unwrap(),
