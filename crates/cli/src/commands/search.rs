@@ -16,7 +16,7 @@ pub(super) fn run(args: &SearchArgs, terminal: &Terminal) -> Result<Outcome> {
         args.route == Route::Hybrid || args.model.rerank.is_none(),
         "--rerank looks again at what the hybrid search found; give --route hybrid"
     );
-    let index = args.model.open(&args.database, None, terminal)?;
+    let index = args.model.open(&args.index, None, terminal)?;
     let (query, k) = (args.query.as_str(), args.k.get());
     let found = match args.route {
         Route::Dense => index.search_dense(&principal, query, k),
