@@ -20,6 +20,9 @@ use crate::index::LiveRagIndex;
 use crate::options::RagOptions;
 use crate::postings::{TermRow, ordinal_of};
 
+/// Documents of a view. Below, BM25 takes about as long as a thread takes to start: some 50 µs.
+const WORTH_A_THREAD: u64 = 20_000;
+
 /// The question's vector, and what is near it.
 pub(crate) type Dense = (Array1<f32>, Ranking<ChunkId>);
 /// The rows that hold the question's words, and their ranking.
@@ -162,7 +165,7 @@ impl LiveRagIndex {
         Ok(value.found.clone())
     }
 
-    /// Both routes on one snapshot.
+    /// Both routes on one snapshot: at the same time where that pays, and to the same bytes.
     pub(crate) fn side_by_side(
         &self,
         snapshot: &Snapshot<'_>,
@@ -178,12 +181,24 @@ impl LiveRagIndex {
                 return (dense, Ok(sparse.found.clone()));
             }
         }
+        if !self.has_a_thread_for(snapshot.view()) {
+            let dense = self.dense(snapshot, question, k);
+            return (dense, self.sparse(snapshot, question, k));
+        }
         thread::scope(|scope| {
             let sparse = scope.spawn(|| self.sparse(snapshot, question, k));
             let dense = self.dense(snapshot, question, k);
             let sparse = sparse.join().unwrap_or_else(|panic| resume_unwind(panic));
             (dense, sparse)
         })
+    }
+
+    /// Whether the sparse route of a search takes longer than a thread takes to start, and there is
+    /// a core for it: one for each search that is under way, and this one.
+    fn has_a_thread_for(&self, view: &View) -> bool {
+        let cores = rayon::current_num_threads();
+        let searches = self.store.metrics().readers.in_use;
+        view.len() >= WORTH_A_THREAD && 2 * searches <= cores
     }
 
     /// How long another's computation is waited for. On a thread of rayon's it is not: that
