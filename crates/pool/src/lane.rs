@@ -325,10 +325,10 @@ mod tests {
             let began = Instant::now();
             let at = |micros: u64| began + Duration::from_micros(micros);
             let mut loans = loans.iter().copied().cycle();
-            let mut longest_loan = 0;
+            let longest_loan = std::cell::Cell::new(0);
             let mut loan = |now: u64| {
                 let loan = loans.next().unwrap_or(1);
-                longest_loan = longest_loan.max(loan);
+                longest_loan.set(longest_loan.get().max(loan));
                 now + loan
             };
             // When each place comes back, and who waits: ticket, since when, the bound in turns.
@@ -338,7 +338,6 @@ mod tests {
                 back.push(loan(0));
             }
             let mut waiting: Vec<(u64, u64, u64)> = Vec::new();
-            let mut waits = Vec::new();
             let mut arrivals = gaps.iter().scan(0, |now, gap| {
                 *now += gap;
                 Some(*now)
@@ -354,18 +353,17 @@ mod tests {
                 let place = back.iter().position(|&one| one == now).unwrap_or(0);
                 state.metrics.in_use -= 1;
                 state.take_back(Some(()), COURTESY, || at(now));
+                for (_, since, turns) in &waiting {
+                    let (waited, bound) = (now - since, turns * (500 + longest_loan.get()));
+                    prop_assert!(waited <= bound, "{waited} µs of at most {bound}");
+                }
                 match state.given.pop() {
                     Some((ticket, _)) => {
-                        let (first, since, turns) = waiting.remove(0);
-                        prop_assert_eq!(ticket, first, "first come, first served");
-                        waits.push((now - since, turns));
+                        prop_assert_eq!(ticket, waiting.remove(0).0, "first come, first served");
                     }
                     None => prop_assert!(state.take_free().is_some()),
                 }
                 back[place] = loan(now);
-            }
-            for (waited, turns) in waits {
-                prop_assert!(waited <= turns * (500 + longest_loan), "{waited} µs, {turns} turns");
             }
         }
     }
