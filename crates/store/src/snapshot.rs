@@ -13,7 +13,7 @@ use crate::options::Route;
 use crate::read::{Reader, Version};
 use crate::resident::{Resident, half};
 use crate::score::Query;
-use crate::sqlite::connection::Connections;
+use crate::sqlite::connection::{Connections, run};
 use crate::sqlite::schema::{State, read_state};
 use crate::store::SqliteVecStore;
 use crate::terms::ChunkTerms;
@@ -34,9 +34,7 @@ pub(crate) struct Reading<'s> {
 impl<'s> Reading<'s> {
     pub(crate) fn begin(store: &'s SqliteVecStore) -> Result<Self, StoreError> {
         let connection = store.reader()?;
-        let state = connection
-            .execute_batch("BEGIN")
-            .and_then(|()| read_state(&connection));
+        let state = run(&connection, "BEGIN").and_then(|()| read_state(&connection));
         let state = state.map_err(|error| store.wrap("reading", error));
         let mut connection = connection;
         let state = state.inspect_err(|error| note_damage(&mut connection, error))?;

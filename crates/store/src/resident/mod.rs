@@ -6,6 +6,7 @@
 //! segment of their own, and when too much is dead or scattered all is written anew.
 
 mod build;
+mod crowd;
 mod file;
 mod scan;
 mod segment;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use cornu_core::{ChunkId, View};
 use rayon::prelude::*;
 
+use super::crowd::UnderWay;
 use super::segment::{Damaged, Segment};
 use super::{Place, Resident};
 use crate::score::{Query, scan_error, threshold};
@@ -27,8 +28,8 @@ impl Resident {
     /// The rows that may be among the best k, with their exact scores: all that are, and a few
     /// more.
     ///
-    /// O(visible rows · D), in parallel; 4 bytes for each visible row. The result does not depend
-    /// on the number of threads: each score is computed from its row alone.
+    /// O(visible rows · D), in parallel where threads are free; 4 bytes for each visible row. The
+    /// result does not depend on the number of threads: each score is computed from its row alone.
     pub(crate) fn candidates(
         &self,
         view: &View,
@@ -102,7 +103,8 @@ impl Resident {
             }
             Ok(())
         };
-        if visible < PARALLEL_ROWS {
+        let under_way = UnderWay::begin();
+        if visible < PARALLEL_ROWS || under_way.is_crowded() {
             tasks.into_iter().try_for_each(work)
         } else {
             tasks.into_par_iter().try_for_each(work)
