@@ -163,7 +163,7 @@ struct Source {
 impl Source {
     fn new(structure: Structure, clusters: usize, seed: u64) -> Self {
         let mut random = Pcg64::new(seed.into(), 21);
-        let mut unit = || unit(normal(&mut random, DIMENSION));
+        let mut unit = || unit(&normal(&mut random, DIMENSION));
         Self {
             structure,
             aside: unit(),
@@ -175,12 +175,12 @@ impl Source {
 
     /// The weights give cosines of about 0.77 between clusters and 0.89 within one.
     fn next(&mut self) -> Vec<f32> {
-        let noise = unit(normal(&mut self.random, DIMENSION));
+        let noise = unit(&normal(&mut self.random, DIMENSION));
         if self.structure == Structure::None {
             return noise;
         }
         let cluster = (self.random.next_u64() % self.centres.len() as u64) as usize;
-        let weights = unit(normal(&mut self.random, INNER));
+        let weights = unit(&normal(&mut self.random, INNER));
         let mut sum: Vec<f32> = noise.iter().map(|x| 0.25 * x).collect();
         let mut add = |vector: &[f32], weight: f32| {
             for (sum, x) in sum.iter_mut().zip(vector) {
@@ -194,7 +194,7 @@ impl Source {
         for (direction, weight) in self.inner.iter().zip(weights) {
             add(direction, 0.5 * weight);
         }
-        unit(sum)
+        unit(&sum)
     }
 }
 
@@ -208,7 +208,7 @@ fn normal(random: &mut Pcg64, count: usize) -> Vec<f32> {
     (0..count).map(|_| one(random.next_u64())).collect()
 }
 
-fn unit(vector: Vec<f32>) -> Vec<f32> {
+fn unit(vector: &[f32]) -> Vec<f32> {
     let square: f64 = vector.iter().map(|x| f64::from(*x).powi(2)).sum();
     let norm = square.sqrt();
     vector

@@ -6,10 +6,12 @@ use ndarray::ArrayView2;
 use parking_lot::Mutex;
 
 use crate::artifact::ArtifactFile;
+use crate::codes::encode;
 use crate::error::StoreError;
-use crate::graph::{self, Attached, Graph, Net, Probe, Rung, Shape, climb, documents_of};
+use crate::graph::{self, Attached, Document, Graph, Net, Probe, Rung, Shape, climb, documents_of};
 use crate::options::{Approximate, Hnsw};
-use crate::resident::{Damaged, Resident};
+use crate::read::Reader;
+use crate::resident::{Damaged, Resident, half};
 use crate::score::Query;
 use crate::snapshot::Reading;
 use crate::sqlite::schema::State;
@@ -80,6 +82,10 @@ impl SqliteVecStore {
     /// # Errors
     /// [`StoreError::Options`] where there is no graph of the present state or no question;
     /// [`StoreError`] for questions of another dimension or no direction.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a view is a reference, as in `knn`"
+    )]
     pub fn calibrate_graph(&self, questions: ArrayView2<'_, f32>) -> Result<Vec<Rung>, StoreError> {
         self.hnsw()?;
         let problem = |problem: &str| StoreError::Options {
@@ -176,6 +182,42 @@ impl SqliteVecStore {
     pub(crate) fn discard_graph(&self) {
         *self.graphs.attached.lock() = None;
         self.graph_file().discard();
+    }
+
+    /// What is wrong with the graph, if anything is. Where it still stands its codes have to be those
+    /// of the facts.
+    pub(crate) fn check_graph(&self, reader: &Reader<'_>) -> Result<Option<String>, StoreError> {
+        let file = self.graph_file();
+        let found = |what: &str| Ok(Some(format!("{}: {what}", file.path().display())));
+        if !file.path().exists() {
+            return Ok(None);
+        }
+        let Some(graph) = graph::load(file.path(), self.identity()) else {
+            return found("it is damaged or belongs to another index");
+        };
+        let versions = reader.versions()?;
+        let stands = |document: &&Document| {
+            let at = versions.binary_search_by_key(&document.ordinal, |version| version.ordinal);
+            let version = at.ok().and_then(|at| versions.get(at));
+            version.is_some_and(|version| half(&version.digest) == document.digest)
+        };
+        let standing: Vec<&Document> = graph.documents().iter().filter(stands).collect();
+        let mut nodes = standing
+            .iter()
+            .flat_map(|document| document.start..document.start + document.rows);
+        let (net, mut code) = (graph.net(), vec![0; self.dimension()]);
+        let mut agree = true;
+        let ordinals = standing.iter().map(|document| document.ordinal);
+        reader.vectors(ordinals, self.dimension(), |_, _, row| {
+            let (scale, _) = encode(row, &mut code);
+            let same = nodes.next().and_then(|node| net.row(node));
+            agree = agree && same == Some((scale, &code));
+            Ok(())
+        })?;
+        if agree && nodes.next().is_none() {
+            return Ok(None);
+        }
+        found("its rows are not those of the facts")
     }
 
     /// Builds the graph unless the one that is there will do.

@@ -177,9 +177,15 @@ impl Net<'_> {
 
     /// The code of a node, as a query.
     pub(crate) fn query_of(&self, node: u32) -> Option<CodedQuery> {
+        let (scale, code) = self.row(node)?;
+        Some(CodedQuery::of_code(code, scale))
+    }
+
+    /// The scale of a node and its code.
+    pub(crate) fn row(&self, node: u32) -> Option<(f32, &[i8])> {
         let start = node as usize * self.shape.dimension;
         let code = self.codes.get(start..start + self.shape.dimension)?;
-        Some(CodedQuery::of_code(code, *self.scales.get(node as usize)?))
+        Some((*self.scales.get(node as usize)?, code))
     }
 
     pub(super) fn level(&self, node: u32) -> u32 {
