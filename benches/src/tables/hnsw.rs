@@ -39,8 +39,8 @@ impl Table for HnswTable {
     fn about(&self) -> &'static str {
         "The vectors, questions and views of table `store`, asked by one client; all systems in turn for \
          each question. *f32* and *int8*: exact scans by all cores. *ef-n*: a graph (M = 16, \
-         efConstruction = 128), walked with that breadth by one core, however narrow the view; what is \
-         found is scored again with the f32 rows. *chosen*: the graph as the store uses it, for a recall \
+         efConstruction = 128), walked with that breadth (ten at \
+         least) by one core, however narrow the view; what is found is scored again with the f32 rows. *chosen*: the graph as the store uses it, for a recall \
          of 95 % that was measured on rows of the graph itself, and views of a fifth or more; elsewhere, \
          and where no breadth reaches the recall, it is the exact scan in 8 bits. *ladder*: that \
          measurement, with the rows that a walk compares."

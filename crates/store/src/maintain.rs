@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::artifact::POSTINGS_SUFFIX;
 use crate::error::StoreError;
+use crate::graph;
 use crate::resident;
 use crate::snapshot::Reading;
 use crate::store::SqliteVecStore;
@@ -30,6 +31,8 @@ pub struct Stats {
     pub log_bytes: u64,
     /// Bytes of the `.vec` file.
     pub vec_bytes: u64,
+    /// Bytes of the graph, if there is one.
+    pub graph_bytes: u64,
     /// Bytes of the file of postings, if a sparse route has written one.
     pub postings_bytes: u64,
     /// Whether the `vec0` table is there and up to date.
@@ -130,6 +133,7 @@ impl SqliteVecStore {
                 database_bytes: size(""),
                 log_bytes: size("-wal"),
                 vec_bytes: size(resident::SUFFIX),
+                graph_bytes: size(graph::SUFFIX),
                 postings_bytes: size(POSTINGS_SUFFIX),
                 vec0_is_current: vec0 == Some(reading.state.id),
             })

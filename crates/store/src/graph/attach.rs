@@ -88,8 +88,9 @@ impl Attached {
     }
 
     /// As [`Resident::candidates`], by a walk: the rows of the graph that may be among the best k,
-    /// and all that it lacks. `None` where a scan is to be preferred: the view is narrow, too much
-    /// stands outside, or no breadth that was measured reaches the target.
+    /// and of those that it lacks. `None` where a scan is to be preferred: the view is narrow, too much
+    /// stands outside, no breadth that was measured reaches the target, or the walk came to fewer
+    /// rows than were asked for.
     pub(crate) fn candidates(
         &self,
         view: &View,
@@ -115,6 +116,10 @@ impl Attached {
         }
         let coded = CodedQuery::new(query);
         let walk = self.graph.net().search(&coded, ef, |node| seen.holds(node));
+        // Not every node can be reached from where a walk begins. It must not cost a hit.
+        if walk.found.len() < k.min(seen.inside) {
+            return Ok(None);
+        }
         let mut hits = Vec::with_capacity(walk.found.len());
         for near in walk.found {
             let (id, values) = self.row(near.node)?;

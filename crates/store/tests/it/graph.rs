@@ -105,7 +105,7 @@ proptest! {
     #[test]
     fn nothing_hidden_or_gone_is_found(seed in any::<u64>()) {
         let mut numbers = Numbers(seed);
-        let home = Home::with(12, &walking(GRAPH));
+        let home = Home::with(12, &walking(POOR));
         crowd(&home, &mut numbers, 0..20);
         home.prepare().unwrap();
         let exact = home.again(&options(Route::Facts));
