@@ -43,6 +43,7 @@ pub mod table;
 pub mod tables;
 pub mod timing;
 pub mod tree;
+mod vectors;
 
 /// The workspace's READMEs, so that their example is compiled and run in both languages.
 #[cfg(doctest)]

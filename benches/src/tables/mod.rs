@@ -4,22 +4,28 @@ mod chunking;
 mod embedding;
 mod eval;
 mod fusion;
+mod hnsw;
 mod multihop;
 mod pool;
 mod rerank;
+mod store;
 
 pub use chunking::Chunking;
 pub use embedding::Embedding;
 pub use eval::Eval;
 pub use fusion::Fusion;
+pub use hnsw::HnswTable;
 pub use multihop::Multihop;
 pub use pool::Pool;
 pub use rerank::Rerank;
+pub use store::Store;
 
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 6] = [&Chunking, &Embedding, &Fusion, &Eval, &Pool, &Multihop];
+pub const TABLES: [&dyn Table; 8] = [
+    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Store, &HnswTable, &Multihop,
+];
 
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};
 
