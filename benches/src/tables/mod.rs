@@ -1,5 +1,6 @@
 //! The tables, one module each.
 
+mod cells;
 mod chunking;
 mod embedding;
 mod eval;
@@ -7,7 +8,9 @@ mod fusion;
 mod multihop;
 mod pool;
 mod rerank;
+mod segments;
 
+pub use cells::Tables;
 pub use chunking::Chunking;
 pub use embedding::Embedding;
 pub use eval::Eval;
@@ -15,11 +18,14 @@ pub use fusion::Fusion;
 pub use multihop::Multihop;
 pub use pool::Pool;
 pub use rerank::Rerank;
+pub use segments::Segments;
 
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 6] = [&Chunking, &Embedding, &Fusion, &Eval, &Pool, &Multihop];
+pub const TABLES: [&dyn Table; 8] = [
+    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Multihop, &Tables, &Segments,
+];
 
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};
 
