@@ -6,9 +6,9 @@ mod measure;
 mod systems;
 mod world;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use cornu_eval::evidence::{Measure, Printed, Row};
-use cornu_eval::questions::Question;
+use cornu_eval::questions::{Question, Ranks};
 
 use crate::table::{Bench, Part, Section, Table};
 
@@ -90,6 +90,7 @@ impl Table for Segments {
 }
 
 fn measure_all(bench: &Bench<'_>, world: &World) -> Result<Vec<Row>> {
+    no_chunk_holds_all(world)?;
     let systems = systems(bench.part);
     let of = |questions: &'static str| -> Vec<&Question> {
         let all = match questions {
@@ -130,6 +131,25 @@ fn measure_all(bench: &Bench<'_>, world: &World) -> Result<Vec<Row>> {
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// What the questions on segments promise: each needs several chunks.
+fn no_chunk_holds_all(world: &World) -> Result<()> {
+    let chunks = &world.index(Build::Plain)?.live.chunks;
+    for question in world.segments.iter().filter(|q| q.is_answerable()) {
+        for chunk in chunks.values() {
+            let context = [(chunk.doc.as_str(), chunk.text.as_str())];
+            let all = Ranks::find(&question.evidence, &context).hit(1);
+            ensure!(
+                all != Some(1.0),
+                "{}: lines {} of {} hold all its evidence",
+                question.id,
+                chunk.lines,
+                chunk.doc
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The quick part has the systems that need one index.
