@@ -53,7 +53,7 @@ pub(super) fn sections() -> Vec<Section> {
                     they hold. *Exact* asks for the answer alone: of a quote, that its rows of tables \
                     are those of the answer and no other, and for a difference, sum, average or count \
                     one row that holds the value, as a row of totals may; of a computed answer, the \
-                    same value with its unit, and the same names. *Wrong* is answered and not exact. \
+                    same number, with its unit or with none, and the same names. *Wrong* is answered and not exact. \
                     *Rows cited* and *cells cited*: those of the answer and no other; a quote names \
                     lines, so its cells are 0 by construction. *Refused, absent* is the share that is \
                     refused when the asker does not see the table's document. *Difference* and *p* \

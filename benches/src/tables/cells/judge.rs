@@ -91,7 +91,11 @@ fn computed(question: &TableQuestion, found: &FromTable) -> Verdict {
     let lines = cells.iter().map(|(doc, line, _)| (*doc, *line));
     let lines: BTreeSet<(&str, usize)> = lines.collect();
     let value = match &question.value {
-        Some(value) => plain(value) == plain(&found.answer.value),
+        // A quote is right by its number alone, so a number without a unit is, too.
+        Some(value) => {
+            let said = plain(&found.answer.value);
+            said == plain(value) || said == plain(core(value))
+        }
         None => found.answer.value.is_empty(),
     };
     let names = |names: &[String]| -> BTreeSet<String> { names.iter().map(|n| plain(n)).collect() };

@@ -175,6 +175,20 @@ fn ask(
     Ok(metrics)
 }
 
+/// The evidence that a system shows within a budget; 0 for a question without.
+pub(super) fn recall(
+    world: &World,
+    system: &System,
+    question: &Question,
+    budget: usize,
+) -> Result<f64> {
+    let contexts = system.contexts(world, &question.question, budget)?;
+    let (shown, _) = cut(world, contexts, budget)?;
+    let texts = texts(world, &shown)?;
+    let ranks = Ranks::find(&question.evidence, &texts);
+    Ok(ranks.recall(texts.len()).unwrap_or(0.0))
+}
+
 /// Contexts from the top until the budget is spent; the last one is cut where it ends. With the
 /// tokens that they take.
 fn cut(world: &World, contexts: Vec<Shown>, budget: usize) -> Result<(Vec<Shown>, usize)> {
@@ -210,12 +224,7 @@ fn judge(
     shown: &[Shown],
     budget: &Budget,
 ) -> Result<()> {
-    let mut texts = Vec::new();
-    for context in shown {
-        let (document, _) = world.document(context.doc.as_str())?;
-        let text = context.span.slice(document.source()).unwrap_or_default();
-        texts.push((context.doc.as_str(), text));
-    }
+    let texts = texts(world, shown)?;
     let ranks = Ranks::find(&question.evidence, &texts);
     let recall = ranks.recall(texts.len());
     metrics.extend(recall.map(|recall| (budget.recall, recall)));
@@ -263,6 +272,16 @@ fn judge(
     };
     metrics.insert(budget.precision, precision);
     Ok(())
+}
+
+/// Document and text of each context.
+fn texts<'a>(world: &'a World, shown: &'a [Shown]) -> Result<Vec<(&'a str, &'a str)>> {
+    let text = |context: &'a Shown| {
+        let (document, _) = world.document(context.doc.as_str())?;
+        let text = context.span.slice(document.source()).unwrap_or_default();
+        Ok((context.doc.as_str(), text))
+    };
+    shown.iter().map(text).collect()
 }
 
 #[cfg(test)]

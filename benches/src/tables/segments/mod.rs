@@ -2,6 +2,7 @@
 //! budgets of tokens.
 
 mod columns;
+mod fit;
 mod measure;
 mod systems;
 mod world;
@@ -13,12 +14,15 @@ use cornu_eval::questions::{Question, Ranks};
 use crate::table::{Bench, Part, Section, Table};
 
 use measure::Measured;
-use systems::{SYSTEMS, System};
+use systems::{SYSTEMS, System, Way};
 use world::{Build, EXT, SEGMENTS, World};
 
 /// Questions of the quick part.
 const QUICK: usize = 20;
 const FITTED: &str = "fitted";
+/// Runs by the preset, and the same fitted.
+const PRESET: &str = "rse";
+const SHAPED: &str = "rse-fitted";
 
 type Belongs = fn(&Question) -> bool;
 /// Parts of the questions on passages longer than a chunk.
@@ -91,7 +95,19 @@ impl Table for Segments {
 
 fn measure_all(bench: &Bench<'_>, world: &World) -> Result<Vec<Row>> {
     no_chunk_holds_all(world)?;
-    let systems = systems(bench.part);
+    let mut systems = systems(bench.part);
+    let mut rows = Vec::new();
+    if bench.part == Part::Full {
+        let fitted = fit::fit(world)?;
+        let place = systems.iter().position(|one| one.name == PRESET);
+        let shaped = System {
+            name: SHAPED,
+            build: Build::Plain,
+            way: Way::Shaped(fitted.shape),
+        };
+        systems.insert(place.map_or(0, |at| at + 1), shaped);
+        rows.push(fitted_row(&fitted));
+    }
     let of = |questions: &'static str| -> Vec<&Question> {
         let all = match questions {
             SEGMENTS => &world.segments,
@@ -103,7 +119,6 @@ fn measure_all(bench: &Bench<'_>, world: &World) -> Result<Vec<Row>> {
     if bench.part == Part::Quick {
         asked.truncate(QUICK);
     }
-    let mut rows = Vec::new();
     let measured = Measured::new(world, &systems, asked)?;
     for (dataset, belongs) in parts(bench.part) {
         rows.extend(measured.rows(dataset, belongs, bench.seed)?);
@@ -131,6 +146,22 @@ fn measure_all(bench: &Bench<'_>, world: &World) -> Result<Vec<Row>> {
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// The width and the penalty, and what they gained on the dev questions.
+fn fitted_row(fitted: &fit::Fitted) -> Row {
+    let mut row = Row::measured(FITTED, SHAPED);
+    let n = fitted.questions as u64;
+    let mut put = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
+    if let Some(width) = fitted.shape.width {
+        put("width", Measure::exact(width, "cosine", n));
+    }
+    let penalty = Measure::exact(fitted.shape.penalty, "value", n);
+    put("penalty", penalty);
+    put("preset", Measure::exact(fitted.preset, "fraction", n));
+    put("best", Measure::exact(fitted.best, "fraction", n));
+    put("questions", Measure::exact(n as f64, "count", n));
+    row
 }
 
 /// What the questions on segments promise: each needs several chunks.
@@ -174,8 +205,13 @@ fn gated(part: Part, reason: &str) -> Vec<Row> {
         .collect::<Vec<_>>();
     sets.chain(further)
         .flat_map(|dataset| {
-            let systems = systems(part).into_iter();
-            systems.map(move |system| Row::gated(dataset, system.name, reason))
+            let mut names: Vec<&str> = systems(part).iter().map(|one| one.name).collect();
+            if part == Part::Full {
+                names.push(SHAPED);
+            }
+            names
+                .into_iter()
+                .map(move |name| Row::gated(dataset, name, reason))
         })
         .collect()
 }
@@ -191,7 +227,7 @@ mod tests {
             let holding = sections.iter().filter(|one| one.holds(&row.dataset));
             assert_eq!(holding.count(), 1, "{}", row.dataset);
         }
-        assert_eq!(gated(Part::Full, "").len(), 6 * SYSTEMS.len());
+        assert_eq!(gated(Part::Full, "").len(), 6 * (SYSTEMS.len() + 1));
         assert!(sections.iter().any(|one| one.holds(FITTED)));
     }
 }

@@ -7,6 +7,7 @@ use cornu::segment::Mode;
 use cornu_chunk::markdown::Outline;
 use cornu_core::{ByteSpan, ChunkId, DocId};
 
+use super::fit::Shape;
 use super::world::{Build, World};
 
 /// Hits of a question that are looked at.
@@ -20,12 +21,14 @@ pub(super) struct Shown {
 }
 
 /// How contexts are made of what is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Way {
     /// Chunk by chunk.
     TopK,
     /// Runs of chunks.
     Runs(Mode),
+    /// Runs by options that were fitted.
+    Shaped(Shape),
     /// The parent of each child, once.
     Parents,
     /// The section of each chunk, once: up to the next heading, or with all that is below its
@@ -69,8 +72,12 @@ impl System {
     ) -> Result<Vec<Shown>> {
         let indexed = world.index(self.build)?;
         let live = &indexed.live;
-        if let Way::Runs(mode) = self.way {
-            let options = indexed.options(mode, budget);
+        let options = match self.way {
+            Way::Runs(mode) => Some(indexed.options(mode, budget)),
+            Way::Shaped(shape) => Some(shape.options(indexed, budget)),
+            _ => None,
+        };
+        if let Some(options) = options {
             let found = live
                 .index
                 .segments(&live.everybody, &[question], &options)?;
@@ -101,7 +108,7 @@ impl System {
                     let level = if self.way == Way::Section { u8::MAX } else { 2 };
                     section(outline, chunk.span, level)
                 }
-                Way::TopK | Way::Runs(_) => chunk.span,
+                Way::TopK | Way::Runs(_) | Way::Shaped(_) => chunk.span,
             };
             let context = Shown {
                 doc: chunk.doc.clone(),
