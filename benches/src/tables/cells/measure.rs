@@ -34,7 +34,7 @@ pub(super) const FINDING: [&str; 4] = [NAIVE, TEXT, ROWS_ALONE, ROWS];
 pub(super) const ANSWERING: [&str; 5] = [NAIVE, TEXT, ROWS, CELLS, BOTH];
 
 /// The parts of the questions: the name of each, and which belong to it.
-type Belongs = fn(&TableQuestion) -> bool;
+pub(super) type Belongs = fn(&TableQuestion) -> bool;
 pub(super) const PARTS: [(&str, Belongs); 8] = [
     ("all", |_| true),
     ("cell", |question| question.kind == "cell"),

@@ -11,7 +11,7 @@ use cornu_eval::evidence::{Printed, Row};
 use crate::models::{PINNED, Prefixes};
 use crate::table::{Bench, Part, Section, Table};
 
-use measure::{ANSWERING, FINDING, PARTS};
+use measure::{ANSWERING, Belongs, FINDING, PARTS};
 use set::Set;
 
 /// Every fifth question is asked in the quick part.
@@ -94,7 +94,7 @@ impl Table for Tables {
     }
 }
 
-fn parts(full: bool) -> &'static [(&'static str, fn(&set::TableQuestion) -> bool)] {
+fn parts(full: bool) -> &'static [(&'static str, Belongs)] {
     let n = if full { PARTS.len() } else { 1 };
     PARTS.get(..n).unwrap_or(&PARTS)
 }

@@ -254,7 +254,7 @@ fn judge(
     let complete = complete / question.evidence.len() as f64;
     metrics.insert(budget.complete, complete);
 
-    let (mut good, mut whole) = (0, 0);
+    let (mut good, mut whole) = (0, 0_usize);
     for (context, (doc, text)) in shown.iter().zip(&texts) {
         let units = units.get(doc).map_or(&[][..], Vec::as_slice);
         for (at, _) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {

@@ -409,7 +409,8 @@ fn range(text: &str) -> Option<(&str, &str)> {
         // The sign of 2e-4 parts nothing.
         let mantissa = low.strip_suffix(['e', 'E']).unwrap_or_default();
         let power = exponent(mantissa, text.get(mantissa.len()..).unwrap_or_default());
-        let both = !(*mark == "-" && !mantissa.is_empty() && power.is_some())
+        let signs = *mark == "-" && !mantissa.is_empty() && power.is_some();
+        let both = !signs
             && !high.contains(mark)
             && low.starts_with(|c: char| c.is_ascii_digit())
             && numeric(low, true)
