@@ -82,6 +82,23 @@ pub(super) fn sections() -> Vec<Section> {
                 .chain(compared()),
             ),
         },
+        Section {
+            title: "Other questions",
+            about: "What the choice does to questions that are not on these tables: the answerable test \
+                    questions of `questions-ext` over the same documents (`ext`), and those of type \
+                    `table` among them (`ext-table`). *Difference* and *p* are in recall@5 to `fixed`.",
+            datasets: &["ext", "ext-table"],
+            spec: TableSpec::new(
+                [
+                    rate("recall@1", "recall@1"),
+                    rate("recall@5", "recall@5"),
+                    Column::new("tokens shown", "tokens@1", Format::Integer),
+                    rate("recall in 1,000 tokens", "recall@1000tok"),
+                ]
+                .into_iter()
+                .chain(compared()),
+            ),
+        },
     ]
 }
 

@@ -8,7 +8,7 @@ use cornu::{Answer, Outcome, Threshold};
 use cornu_chunk::{TableRows, TableRowsOptions};
 use cornu_core::{Chunk, Principal};
 use cornu_eval::evidence::{Measure, Row};
-use cornu_eval::questions::Ranks;
+use cornu_eval::questions::{Alternative, Question, Ranks};
 
 use super::judge::{Reply, Verdict, judge};
 use super::set::{Set, TableQuestion};
@@ -21,6 +21,8 @@ use crate::strategies::{FIXED, SENTENCE, strategy};
 const DEPTH: usize = 20;
 /// The budget at which contexts of different sizes are compared, in tokens: the default size of a chunk.
 const BUDGET: usize = 256;
+/// The larger one, for questions of which most are not on tables.
+const LARGER: usize = 1000;
 
 pub(super) const NAIVE: &str = "fixed";
 const TEXT: &str = "text";
@@ -49,15 +51,23 @@ pub(super) const PARTS: [(&str, Belongs); 8] = [
 /// What the systems make of each question.
 pub(super) struct Measured<'a> {
     questions: Vec<&'a TableQuestion>,
-    /// For each of [`FINDING`] and each question, metrics by name.
-    found: Vec<Vec<BTreeMap<&'static str, f64>>>,
-    answered: Vec<Vec<BTreeMap<&'static str, f64>>>,
+    /// For each of [`FINDING`], for each question.
+    found: Vec<Vec<Metrics>>,
+    /// For each of [`ANSWERING`], for each question.
+    answered: Vec<Vec<Metrics>>,
+    /// Questions that are not on these tables, most of them on prose.
+    others: Vec<&'a Question>,
+    found_others: Vec<Vec<Metrics>>,
 }
+
+/// A question's metrics by name.
+type Metrics = BTreeMap<&'static str, f64>;
 
 /// Asks all systems all the questions.
 pub(super) fn measure<'a>(
     set: &Set,
     questions: Vec<&'a TableQuestion>,
+    others: Vec<&'a Question>,
     model: &Shared,
 ) -> Result<Measured<'a>> {
     let documents: Vec<_> = set.documents.iter().collect();
@@ -70,7 +80,7 @@ pub(super) fn measure<'a>(
         TableRowsOptions::default(),
     )))?;
 
-    let mut found = Vec::new();
+    let (mut found, mut found_others) = (Vec::new(), Vec::new());
     for (live, parents) in [
         (&fixed, false),
         (&text, false),
@@ -78,8 +88,11 @@ pub(super) fn measure<'a>(
         (&rows, true),
     ] {
         let each = questions.iter();
-        let each = each.map(|question| find(live, parents, question, model));
+        let each = each.map(|one| find(live, parents, &one.question, &one.evidence, model));
         found.push(each.collect::<Result<_>>()?);
+        let each = others.iter();
+        let each = each.map(|one| find(live, parents, &one.question, &one.evidence, model));
+        found_others.push(each.collect::<Result<_>>()?);
     }
     let mut answered = Vec::new();
     for (live, route) in [
@@ -104,6 +117,8 @@ pub(super) fn measure<'a>(
         questions,
         found,
         answered,
+        others,
+        found_others,
     })
 }
 
@@ -111,12 +126,11 @@ pub(super) fn measure<'a>(
 fn find(
     live: &Live,
     parents: bool,
-    question: &TableQuestion,
+    question: &str,
+    evidence: &[Vec<Alternative>],
     model: &Shared,
-) -> Result<BTreeMap<&'static str, f64>> {
-    let found = live
-        .index
-        .search_hybrid(&live.everybody, &question.question, DEPTH)?;
+) -> Result<Metrics> {
+    let found = live.index.search_hybrid(&live.everybody, question, DEPTH)?;
     let mut shown: Vec<&Chunk> = Vec::new();
     for hit in &found.hits {
         let chunk = live.chunks.get(&hit.chunk.id).context("a chunk of ours")?;
@@ -130,20 +144,23 @@ fn find(
         .iter()
         .map(|chunk| (chunk.doc.as_str(), chunk.text.as_str()))
         .collect();
-    let ranks = Ranks::find(&question.evidence, &contexts);
-    let mut tokens = 0;
-    let within = shown.iter().take_while(|chunk| {
-        tokens += model.counter.count(&chunk.text);
-        tokens <= BUDGET
-    });
-    let within = within.count();
+    let ranks = Ranks::find(evidence, &contexts);
+    let within = |budget: usize| {
+        let mut tokens = 0;
+        let fitting = shown.iter().take_while(|chunk| {
+            tokens += model.counter.count(&chunk.text);
+            tokens <= budget
+        });
+        ranks.recall(fitting.count())
+    };
     let first = shown
         .first()
         .map_or(0, |chunk| model.counter.count(&chunk.text));
     let figures = [
         ("recall@1", ranks.recall(1)),
         ("recall@5", ranks.recall(5)),
-        ("recall@256tok", ranks.recall(within)),
+        ("recall@256tok", within(BUDGET)),
+        ("recall@1000tok", within(LARGER)),
         ("tokens@1", Some(first as f64)),
     ];
     let known = figures.into_iter();
@@ -170,7 +187,7 @@ struct Answerer<'a> {
 }
 
 impl Answerer<'_> {
-    fn metrics(&self, question: &TableQuestion) -> Result<BTreeMap<&'static str, f64>> {
+    fn metrics(&self, question: &TableQuestion) -> Result<Metrics> {
         let reply = self.ask(&self.live.everybody, question)?;
         let Verdict {
             refused,
@@ -220,51 +237,59 @@ impl Measured<'_> {
         belongs: Belongs,
         seed: u64,
     ) -> Result<(Vec<Row>, Vec<Row>)> {
-        let of = |dataset: &str, systems: &[&str], measured: &[Vec<_>], metric| {
-            let (mut rows, mut all) = (Vec::new(), Vec::new());
-            for (system, each) in systems.iter().zip(measured) {
-                let (samples, tokens) = self.samples(each, belongs);
-                let mut row = paired::row(dataset, system, &samples, seed)?;
-                let n = samples.values().map(Vec::len).max().unwrap_or(0) as u64;
-                let mut add = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
-                add("questions", Measure::exact(n as f64, "count", n));
-                if let Some(tokens) = tokens {
-                    add("tokens@1", Measure::exact(tokens, "tokens", n));
-                }
-                rows.push(row);
-                all.push(samples);
-            }
-            paired::compare(&mut rows, &all, 0, metric, seed)?;
-            Ok::<_, anyhow::Error>(rows)
-        };
+        let chosen: Vec<bool> = self.questions.iter().map(|one| belongs(one)).collect();
+        let (find, answer) = (format!("find-{part}"), format!("answer-{part}"));
         Ok((
-            of(&format!("find-{part}"), &FINDING, &self.found, "recall@1")?,
-            of(
-                &format!("answer-{part}"),
-                &ANSWERING,
-                &self.answered,
-                "exact",
-            )?,
+            rows(&find, &FINDING, &self.found, &chosen, "recall@1", seed)?,
+            rows(&answer, &ANSWERING, &self.answered, &chosen, "exact", seed)?,
         ))
     }
 
-    /// The values of the part's questions, and the mean of the tokens shown, which are no rate.
-    fn samples(
+    /// The same for the questions that are not of this table: those that find.
+    pub(super) fn others(
         &self,
-        each: &[BTreeMap<&'static str, f64>],
-        belongs: Belongs,
-    ) -> (Samples, Option<f64>) {
+        dataset: &str,
+        belongs: impl Fn(&Question) -> bool,
+        seed: u64,
+    ) -> Result<Vec<Row>> {
+        let chosen: Vec<bool> = self.others.iter().map(|one| belongs(one)).collect();
+        let found = &self.found_others;
+        rows(dataset, &FINDING, found, &chosen, "recall@5", seed)
+    }
+}
+
+/// A row for each system over the chosen questions.
+fn rows(
+    dataset: &str,
+    systems: &[&str],
+    measured: &[Vec<Metrics>],
+    chosen: &[bool],
+    metric: &str,
+    seed: u64,
+) -> Result<Vec<Row>> {
+    let (mut rows, mut all) = (Vec::new(), Vec::new());
+    for (system, each) in systems.iter().zip(measured) {
         let mut samples = Samples::new();
-        let asked = self.questions.iter().zip(each);
-        for (_, metrics) in asked.filter(|(question, _)| belongs(question)) {
+        for (metrics, _) in each.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
             for (name, value) in metrics {
                 put(&mut samples, name, Some(*value));
             }
         }
+        // Tokens are no rate.
         let tokens = samples.remove("tokens@1");
-        let mean = tokens.map(|all| all.iter().sum::<f64>() / all.len().max(1) as f64);
-        (samples, mean)
+        let mut row = paired::row(dataset, system, &samples, seed)?;
+        let n = samples.values().map(Vec::len).max().unwrap_or(0) as u64;
+        let mut add = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
+        add("questions", Measure::exact(n as f64, "count", n));
+        if let Some(tokens) = tokens {
+            let mean = tokens.iter().sum::<f64>() / tokens.len().max(1) as f64;
+            add("tokens@1", Measure::exact(mean, "tokens", n));
+        }
+        rows.push(row);
+        all.push(samples);
     }
+    paired::compare(&mut rows, &all, 0, metric, seed)?;
+    Ok(rows)
 }
 
 #[cfg(test)]
@@ -297,7 +322,7 @@ mod tests {
             counter: Arc::new(WordCounter::new()),
         };
         let questions = set.questions.iter().step_by(9).collect();
-        let measured = measure(&set, questions, &model).unwrap();
+        let measured = measure(&set, questions, Vec::new(), &model).unwrap();
         let (finding, answering) = measured.rows("all", |_| true, 1).unwrap();
         assert_eq!(
             (finding.len(), answering.len()),

@@ -7,6 +7,7 @@ mod set;
 
 use anyhow::Result;
 use cornu_eval::evidence::{Printed, Row};
+use cornu_eval::questions::Question;
 
 use crate::models::{PINNED, Prefixes};
 use crate::table::{Bench, Part, Section, Table};
@@ -16,6 +17,10 @@ use set::Set;
 
 /// Every fifth question is asked in the quick part.
 const STEP: usize = 5;
+
+/// Questions on the corpus, and those of them on its tables.
+const EXT: &str = "questions-ext.jsonl";
+const OTHERS: [&str; 2] = ["ext", "ext-table"];
 
 /// Table `tables`.
 pub struct Tables;
@@ -54,7 +59,14 @@ impl Table for Tables {
             };
             let set = Set::open(bench, full)?;
             let asked = set.questions.iter().step_by(if full { 1 } else { STEP });
-            let measured = measure::measure(&set, asked.collect(), &model)?;
+            let ext = match full {
+                true => bench.data.questions(EXT)?,
+                false => Vec::new(),
+            };
+            let others = ext
+                .iter()
+                .filter(|q| q.split == "test" && q.is_answerable());
+            let measured = measure::measure(&set, asked.collect(), others.collect(), &model)?;
             let (mut finding, mut answering) = (Vec::new(), Vec::new());
             for (part, belongs) in parts(full) {
                 let (found, answered) = measured.rows(part, *belongs, bench.seed)?;
@@ -62,6 +74,11 @@ impl Table for Tables {
                 answering.extend(answered);
             }
             finding.extend(answering);
+            if full {
+                finding.extend(measured.others(OTHERS[0], |_| true, bench.seed)?);
+                let on_tables = |question: &Question| question.kind == "table";
+                finding.extend(measured.others(OTHERS[1], on_tables, bench.seed)?);
+            }
             Ok(finding)
         })
     }
@@ -69,6 +86,7 @@ impl Table for Tables {
     fn inputs(&self) -> &'static [&'static str] {
         &[
             set::QUESTIONS,
+            EXT,
             "tables/tables.toml",
             "tables/clinic-budget.md",
             "tables/harbour-throughput.md",
@@ -107,7 +125,12 @@ fn gated(full: bool, reason: &str) -> Vec<Row> {
                 .map(move |system| Row::gated(format!("{prefix}-{part}"), *system, reason))
         })
     };
+    let others = OTHERS.iter().filter(|_| full).flat_map(|dataset| {
+        let systems = FINDING.iter();
+        systems.map(|system| Row::gated(*dataset, *system, reason))
+    });
     section("find", &FINDING)
         .chain(section("answer", &ANSWERING))
+        .chain(others)
         .collect()
 }
