@@ -1,5 +1,6 @@
 //! The tables, one module each.
 
+mod cells;
 mod chunking;
 mod embedding;
 mod eval;
@@ -8,8 +9,10 @@ mod hnsw;
 mod multihop;
 mod pool;
 mod rerank;
+mod segments;
 mod store;
 
+pub use cells::Tables;
 pub use chunking::Chunking;
 pub use embedding::Embedding;
 pub use eval::Eval;
@@ -18,13 +21,14 @@ pub use hnsw::HnswTable;
 pub use multihop::Multihop;
 pub use pool::Pool;
 pub use rerank::Rerank;
+pub use segments::Segments;
 pub use store::Store;
 
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 8] = [
-    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Store, &HnswTable, &Multihop,
+pub const TABLES: [&dyn Table; 10] = [
+    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Store, &HnswTable, &Multihop, &Tables, &Segments,
 ];
 
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

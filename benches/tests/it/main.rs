@@ -29,6 +29,8 @@ fn record(name: &str, value: f64) -> Record {
         "multihop" => "audit",
         "pool" => "narrow-read-1",
         "hnsw" | "store" => "clustered-1000",
+        "segments" => "segments",
+        "tables" => "answer-all",
         _ => "questions-20",
     };
     let mut row = Row::measured(dataset, "fixed");
@@ -198,6 +200,15 @@ fn the_projects_own_data_loads_whole() {
         17
     );
     assert!(data.questions("questions-ext.jsonl").unwrap().len() >= 300);
+    let long = data.folder("long").unwrap();
+    let segments = data.questions_over("questions-segments.jsonl", &long);
+    assert!(segments.unwrap().len() >= 60);
+    assert!(
+        data.questions("questions-segments.jsonl").is_err(),
+        "some stand in the long documents alone"
+    );
+    assert_eq!(data.folder("tables").unwrap().len(), 8);
+    assert!(data.folder("nowhere").is_err());
     assert!(
         data.synonyms()
             .unwrap()
