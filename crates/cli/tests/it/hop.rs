@@ -104,3 +104,47 @@ fn hop_takes_no_reranker() {
         assert!(run.err.contains("hybrid"), "{command}: {}", run.err);
     }
 }
+
+#[test]
+fn auto_walks_where_the_question_needs_it_and_says_why() {
+    let folder = folder();
+    folder
+        .run("index docs --db h.db --acl public --extract rules")
+        .expect(0);
+    let question = "How is Alpha Capital connected with the owner of Gamma Systems?";
+    let hits = |route: &str, question: &str| {
+        let arguments = format!("--db h.db --public --json -k 3 --route {route}");
+        let json = folder.asks("search", question, &arguments).expect(0).json();
+        json["hits"].clone()
+    };
+    let plain = "which regions are related?";
+    assert_eq!(hits("auto", question), hits("hop", question));
+    assert_eq!(hits("auto", plain), hits("hybrid", plain));
+    assert_ne!(hits("hop", question), hits("hybrid", question));
+
+    let auto = "--db h.db --public --route auto";
+    let explained = folder.asks("explain", question, auto).expect(0);
+    assert!(explained.out.contains("taken = hop"), "{}", explained.out);
+    assert!(explained.out.contains("reasons"), "{}", explained.out);
+    let explained = folder.asks("explain", plain, auto).expect(0);
+    assert!(
+        explained.out.contains("taken = hybrid"),
+        "{}",
+        explained.out
+    );
+    let ask = "--db h.db --public --threshold -1 --route auto --json";
+    let asked = folder.asks("ask", question, ask).expect(0).json();
+    let trace = asked["trace"].to_string();
+    assert!(
+        trace.contains("\"taken\"") && trace.contains("\"hop\""),
+        "{trace}"
+    );
+    for route in ["dense", "auto"] {
+        let ask = format!("--db h.db --public --threshold -1 --route {route}");
+        let answered = folder.asks("ask", plain, &ask).expect(0);
+        assert!(answered.out.contains("docs/"), "{}", answered.out);
+        let with = format!("{ask} --rerank maxsim");
+        let refused = folder.asks("ask", plain, &with).expect(2);
+        assert!(refused.err.contains("hybrid"), "{}", refused.err);
+    }
+}
