@@ -9,7 +9,7 @@ use crate::graph::HopGraph;
 use crate::names::Name;
 use crate::recall::{Seed, SeedReason};
 
-/// So many names of a question are taken in pairs, the rarest first.
+/// So many names of a question are taken in pairs, in the order of their passages.
 const MOST_NAMES: usize = 4;
 /// A passage with less of a pair's meeting than this is no seed.
 const LEAST_SHARE: f64 = 0.01;
@@ -20,20 +20,34 @@ const TOLERANCE: f64 = 1e-6;
 struct Start<'a> {
     name: &'a Name,
     node: u32,
-    weight: f64,
+    passage: u32,
+}
+
+impl<'a> Start<'a> {
+    /// Of a name that one passage has and none is about.
+    fn of(name: &'a Name) -> Option<Self> {
+        match name.passages.as_slice() {
+            &[passage] if name.titled.is_empty() => Some(Self {
+                name,
+                node: name.node.unwrap_or(passage),
+                passage,
+            }),
+            _ => None,
+        }
+    }
 }
 
 impl<I: Ord + Clone + Debug> HopGraph<I> {
-    /// Seeds the passages where the walks from two names of the question meet, of names that no
-    /// passage is about: what is known of such a name is what it has to do with others. A name with
-    /// a passage of its own is asked for what that passage says; seeding what lies between two of
-    /// these lost 1.8 points of recall@5 on the development questions of 2wiki-500, whose names are
-    /// compared and not related.
+    /// Seeds the passages where the walks from two names of the question meet, of names that one
+    /// passage each has, and none is about. Such a passage is all that is known of its name: when
+    /// the question names two of them, what it asks for lies between. A passage between is met by
+    /// the lesser of the probabilities of the two walks; the pair's weight is shared out by the
+    /// squares of these, so that one bridge gets nearly all of it, and a thousand passages that
+    /// hold a common name get next to nothing each.
     ///
-    /// For a pair that no passage holds together, a passage that holds neither is met by the lesser
-    /// of the probabilities of the two walks; the pair's weight, `weight` times the lesser of the
-    /// names' weights, is shared out by the squares of these, so that one bridge gets nearly all of
-    /// it, and a thousand passages that hold a common name get next to nothing each.
+    /// Other names are left out since the development questions lose by them: a name with a passage
+    /// of its own is compared with others rather than related to them, and one of many passages has
+    /// to do with everything.
     pub(crate) fn seed_meetings<'a>(
         &'a self,
         names: impl Iterator<Item = &'a Name>,
@@ -41,24 +55,17 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         alpha: f64,
         seeds: &mut Vec<Seed>,
     ) -> Result<(), HopError> {
-        if weight <= 0.0 {
-            return Ok(());
-        }
-        let mut starts: Vec<Start<'_>> = names
-            .filter(|name| name.titled.is_empty())
-            .filter_map(|name| {
-                let node = name.node.or(name.passages.first().copied())?;
-                let weight = 1.0 / name.passages.len().max(1) as f64;
-                Some(Start { name, node, weight })
-            })
-            .collect();
-        starts.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.node.cmp(&b.node)));
+        let mut starts: Vec<Start<'_>> = names.filter_map(Start::of).collect();
+        starts.sort_by_key(|start| (start.passage, start.node));
         starts.truncate(MOST_NAMES);
         let pairs: Vec<(usize, usize)> = (0..starts.len())
-            .flat_map(|a| (0..a).map(move |b| (b, a)))
-            .filter(|&(a, b)| apart(starts.get(a), starts.get(b)))
+            .flat_map(|two| (0..two).map(move |one| (one, two)))
+            .filter(|&(one, two)| {
+                let passage = |at: usize| starts.get(at).map(|start| start.passage);
+                passage(one) != passage(two)
+            })
             .collect();
-        if pairs.is_empty() {
+        if pairs.is_empty() || weight <= 0.0 {
             return Ok(());
         }
         let restarts = starts
@@ -70,26 +77,25 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             ..SolveOptions::new(alpha)
         };
         let walks = solve_batch(self.walk(), &restarts, &options)?;
-        for (a, b) in pairs {
-            let (Some(one), Some(two)) = (starts.get(a), starts.get(b)) else {
-                continue;
-            };
-            let (Some(from_one), Some(from_two)) = (walks.get(a), walks.get(b)) else {
+        let of = |at: usize| starts.get(at).zip(walks.get(at));
+        for (one, two) in pairs {
+            let (Some((one, from_one)), Some((two, from_two))) = (of(one), of(two)) else {
                 continue;
             };
             let scores = from_one.scores.iter().zip(&from_two.scores);
             let met: Vec<(u32, f64)> = (0_u32..)
                 .zip(scores.take(self.passages().len()))
-                .map(|(node, (a, b))| (node, a.min(*b)))
-                .filter(|(node, met)| *met > 0.0 && !one.holds(*node) && !two.holds(*node))
+                .map(|(passage, (a, b))| (passage, a.min(*b)))
+                .filter(|(passage, _)| ![one.passage, two.passage].contains(passage))
                 .collect();
             let squares: f64 = met.iter().map(|(_, met)| met * met).sum();
             for (node, met) in met {
                 let share = met * met / squares;
+                // Not so where they meet nowhere: the share is no number.
                 if share >= LEAST_SHARE {
                     seeds.push(Seed {
                         node,
-                        weight: weight * one.weight.min(two.weight) * share,
+                        weight: weight * share,
                         reason: SeedReason::Between {
                             names: [one.name.display.clone(), two.name.display.clone()],
                         },
@@ -99,18 +105,4 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         }
         Ok(())
     }
-}
-
-impl Start<'_> {
-    fn holds(&self, passage: u32) -> bool {
-        self.name.passages.binary_search(&passage).is_ok()
-    }
-}
-
-/// Whether no passage holds both names.
-fn apart(one: Option<&Start<'_>>, two: Option<&Start<'_>>) -> bool {
-    let (Some(one), Some(two)) = (one, two) else {
-        return false;
-    };
-    !one.name.passages.iter().any(|&passage| two.holds(passage))
 }

@@ -26,8 +26,8 @@ pub struct RecallOptions {
     pub alpha: f64,
     /// How much the facts that a question asks for weigh beside the name they are about.
     pub fact_weight: f64,
-    /// How much the passages between two names of the question that no passage is about weigh,
-    /// beside the less rare of these names.
+    /// How much the passages between two names of the question weigh beside these names, where one
+    /// passage each has them and none is about them.
     pub between_weight: f64,
     /// How much the passage that is nearest in meaning weighs; a name of one passage weighs 1.
     pub dense_weight: f64,
@@ -81,7 +81,7 @@ pub enum SeedReason {
         /// The fact.
         text: String,
     },
-    /// Walks from two names of the question, which no passage holds together, meet there.
+    /// The walks from two names of the question meet there.
     Between {
         /// The names, as they are written in the visible passages.
         names: [String; 2],
@@ -150,15 +150,15 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
     ///   are those of the passages it is the title of, else those whose subject it is;
     /// - the passages of facts that join two names of the question, by `fact_weight` times the larger
     ///   weight of the two: a passage that lists names says less than one that relates them;
-    /// - the passages that stand between two such names which no passage holds together and no
-    ///   passage is about, by [`between_weight`](RecallOptions::between_weight) times the smaller
-    ///   weight of the two: where the walks from the one and from the other meet;
+    /// - the passages between two names that one passage each has and none is about: where the walks
+    ///   from the one and from the other meet, together
+    ///   [`between_weight`](RecallOptions::between_weight);
     /// - the passages of `dense`, by [`dense_weight`](RecallOptions::dense_weight) times their
     ///   score, scaled to between 0 and 1 over those that are in the graph.
     ///
     /// `dense` is a ranking under the view of this graph; ids that the graph does not hold are
-    /// passed over. O(nodes + edges) a step, about 20 steps; for names without passages of their own,
-    /// as many for each of up to four.
+    /// passed over. O(nodes + edges) a step, about 20 steps; as many again for each of up to four
+    /// names of one passage, where there are two of these.
     ///
     /// # Errors
     /// [`HopError::Option`], and [`HopError::Walk`] for an α outside [0, 1).

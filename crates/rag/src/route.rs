@@ -53,11 +53,17 @@ impl LiveRagIndex {
     /// ```
     /// # use std::sync::Arc;
     /// use cornu::extract::RuleExtractor;
+    /// use cornu::hop::HopGate;
     /// use cornu::{Acl, DocId, Document, HashEmbeddingProvider, LiveRagIndex, Principal, RagOptions};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("index.db");
-    /// let options = RagOptions { extractor: Some(Arc::new(RuleExtractor::new())), ..RagOptions::default() };
+    /// let options = RagOptions {
+    ///     extractor: Some(Arc::new(RuleExtractor::new())),
+    ///     // Where three documents are all there is, no score stands out.
+    ///     gate: HopGate { threshold: 1.0, ..HopGate::default() },
+    ///     ..RagOptions::default()
+    /// };
     /// let index = LiveRagIndex::open(path, Arc::new(HashEmbeddingProvider::default()), options)?;
     /// for (name, text) in [
     ///     ("a.md", "Alpha Capital owns Star Holdings."),
@@ -233,6 +239,5 @@ pub(crate) fn note(trace: &mut Trace, decision: &HopDecision) {
         .note("apart", signs.apart)
         .note("uncovered", signs.uncovered)
         .note("spread", signs.spread)
-        .note("lead", signs.lead)
         .note("relations", signs.relations);
 }

@@ -429,7 +429,8 @@ impl<'a> Space<'a> {
 
 /// Reciprocal ranks over the best of both routes.
 fn hybrid(dense: &Ranking<usize>, sparse: &Ranking<usize>) -> Result<Ranking<usize>> {
-    let dense = dense.top(DEPTH);
+    let best = dense.iter().take(DEPTH);
+    let dense = Ranking::new(best.map(|scored| (scored.id, scored.score)))?;
     let lists = [Weighted::new(&dense, 1.0), Weighted::new(sparse, 1.0)];
     Ok(rrf_fuse(&lists, RrfOptions::default())?.ranking().clone())
 }
