@@ -74,9 +74,9 @@ impl LiveRagIndex {
     /// }
     /// let reader = Principal::public();
     /// let found = index.search_auto(&reader, "How are Alpha Capital and Gamma Systems related?", 3)?;
-    /// assert!(found.trace.to_string().contains("taken = hop"));
+    /// assert!(found.trace.to_string().contains("taken = \"hop\""));
     /// let found = index.search_auto(&reader, "what is bought?", 3)?;
-    /// assert!(found.trace.to_string().contains("taken = hybrid"));
+    /// assert!(found.trace.to_string().contains("taken = \"hybrid\""));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn search_auto(

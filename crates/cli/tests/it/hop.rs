@@ -120,12 +120,14 @@ fn auto_takes_one_of_two_routes_and_says_why() {
     let auto = "--db h.db --public --route auto";
     for question in [QUESTION, nameless] {
         let explained = folder.asks("explain", question, auto).expect(0).out;
-        let route = explained.lines().find(|line| line.contains("asked = auto"));
+        let route = explained
+            .lines()
+            .find(|line| line.contains("asked = \"auto\""));
         let route = route.unwrap_or_else(|| panic!("{explained}"));
         assert!(route.contains("reasons"), "{route}");
         let taken = ["hop", "hybrid"]
             .into_iter()
-            .find(|name| route.contains(&format!("taken = {name},")));
+            .find(|name| route.contains(&format!("taken = \"{name}\"")));
         let taken = taken.unwrap_or_else(|| panic!("{route}"));
         assert_eq!(hits("auto", question), hits(taken, question));
         // Without a name there is nothing to walk from.

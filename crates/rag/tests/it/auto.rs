@@ -55,10 +55,10 @@ fn reading() -> RagOptions {
 
 fn taken(found: &Found) -> &'static str {
     let trace = found.trace.to_string();
-    let line = trace.lines().find(|line| line.contains("asked = auto"));
+    let line = trace.lines().find(|line| line.contains("asked = \"auto\""));
     match line.unwrap_or_else(|| panic!("{trace}")) {
-        line if line.contains("taken = hop") => "hop",
-        line if line.contains("taken = hybrid") => "hybrid",
+        line if line.contains("taken = \"hop\"") => "hop",
+        line if line.contains("taken = \"hybrid\"") => "hybrid",
         line => panic!("{line}"),
     }
 }
@@ -119,12 +119,12 @@ fn a_question_gets_the_route_that_it_needs_and_hit_for_hit_what_that_route_gives
 
     let explained = index.explain_auto(&reader, PLAIN, 3).unwrap().to_string();
     assert!(
-        explained.contains("taken = hybrid") && explained.contains("words"),
+        explained.contains("taken = \"hybrid\"") && explained.contains("words"),
         "{explained}"
     );
     let explained = index.explain_auto(&reader, RELATED, 3).unwrap().to_string();
     assert!(
-        explained.contains("taken = hop") && explained.contains("paths"),
+        explained.contains("taken = \"hop\"") && explained.contains("paths"),
         "{explained}"
     );
     let explained = index.explain_dense(&reader, PLAIN, 3).unwrap().to_string();
@@ -145,8 +145,14 @@ fn an_answer_by_auto_is_that_of_the_route_it_takes() {
     for (question, route) in [(RELATED, AnswerRoute::Hop), (PLAIN, AnswerRoute::Hybrid)] {
         let (auto, plain) = (ask(AnswerRoute::Auto, question), ask(route, question));
         assert_eq!(auto.response.outcome, plain.response.outcome);
-        assert!(auto.response.trace.to_string().contains("asked = auto"));
-        assert!(!plain.response.trace.to_string().contains("asked = auto"));
+        assert!(auto.response.trace.to_string().contains("asked = \"auto\""));
+        assert!(
+            !plain
+                .response
+                .trace
+                .to_string()
+                .contains("asked = \"auto\"")
+        );
     }
     // The dense route takes its evidence from the nearest chunks.
     let dense = ask(AnswerRoute::Dense, PLAIN).response.trace.to_string();
