@@ -430,10 +430,18 @@ def check_external() -> None:
                 problem("external.toml", f"{entry['id']}/{file_entry['name']}: bad checksum or size")
 
 
-def check_audit() -> None:
-    done = subprocess.run([sys.executable, ROOT / "audit" / "make.py", "--check"], capture_output=True, text=True)
-    if done.returncode:
-        problem("audit", done.stderr.strip())
+def check_made() -> None:
+    """What a script writes is what it writes; the phrasings of the chains are 20 and 10 a relation, all different."""
+    for folder in ("audit", "chains"):
+        done = subprocess.run([sys.executable, ROOT / folder / "make.py", "--check"], capture_output=True, text=True)
+        if done.returncode:
+            problem(folder, done.stderr.strip())
+    read = lambda name: json.loads((ROOT / "chains" / name).read_text(encoding="utf-8"))
+    seen, kept = read("phrasings.json"), read("phrasings-kept.json")
+    for relation in seen.keys() | kept.keys():
+        one, two = seen.get(relation, []), kept.get(relation, [])
+        if (len(one), len(two)) != (20, 10) or len({*one, *two}) != 30:
+            problem("chains", f"{relation} has {len(one)} phrasings and {len(two)} kept ones, or one twice")
 
 
 def print_counts(small: list[dict], large: list[dict], synonyms: list[dict]) -> None:
@@ -458,7 +466,7 @@ def main() -> int:
     tables = check_table_set()
     segments = check_segment_set(documents)
     check_external()
-    check_audit()
+    check_made()
     if "--counts" in sys.argv[1:]:
         print_counts(small, large, synonyms)
         kinds = collections.Counter((row["kind"], row["split"]) for row in tables)

@@ -260,11 +260,16 @@ pub(crate) enum Extract {
 /// Where the evidence of an answer comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AskRoute {
+    /// From the vectors
+    Dense,
     /// From the vectors and the words
     #[default]
     Hybrid,
     /// From a walk over names and statements; needs `index --extract`
     Hop,
+    /// From the vectors and the words, or from the walk where these look as if the question needed
+    /// one; `explain` tells why
+    Auto,
 }
 
 /// The runs of chunks beside an answer.
@@ -321,7 +326,7 @@ pub(crate) struct ExplainArgs {
     /// Which search is explained
     ///
     /// `hop` shows the seeds of the walk, and for each chunk the shares of its score with the most
-    /// probable path of each.
+    /// probable path of each; `auto` shows what it decided and why.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) route: AskRoute,
     #[command(flatten)]
@@ -609,6 +614,8 @@ pub(crate) enum Route {
     Hybrid,
     /// By a walk over names and statements; needs `index --extract`
     Hop,
+    /// By the vectors and the words, or by the walk where these look as if the question needed one
+    Auto,
 }
 
 impl Route {
@@ -619,6 +626,7 @@ impl Route {
             Self::Sparse => "sparse",
             Self::Hybrid => "hybrid",
             Self::Hop => "hop",
+            Self::Auto => "auto",
         }
     }
 }

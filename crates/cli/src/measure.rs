@@ -218,6 +218,7 @@ pub(crate) fn by_route(
             Route::Sparse => index.search_sparse(principal, &task.text, DEPTH),
             Route::Hybrid => index.search_hybrid(principal, &task.text, DEPTH),
             Route::Hop => index.search_hop(principal, &task.text, DEPTH),
+            Route::Auto => index.search_auto(principal, &task.text, DEPTH),
         };
         let hits = found.with_context(|| format!("question {}", task.id))?.hits;
         if let Wanted::Evidence(pieces, _) = &task.wanted {

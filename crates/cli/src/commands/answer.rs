@@ -65,8 +65,10 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
         None => {
             let (question, k) = (args.question.as_str(), args.k.get());
             let trace = match args.route {
+                AskRoute::Dense => index.explain_dense(&principal, question, k),
                 AskRoute::Hybrid => index.explain(&principal, question, k),
                 AskRoute::Hop => index.explain_hop(&principal, question, k),
+                AskRoute::Auto => index.explain_auto(&principal, question, k),
             }?;
             (trace, Outcome::Done, None)
         }
@@ -98,7 +100,7 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
 fn check_route(route: AskRoute, rerank: &RerankArgs) -> Result<()> {
     ensure!(
         route == AskRoute::Hybrid || rerank.is_none(),
-        "--rerank looks again at what the hybrid search found; leave it out with --route hop"
+        "--rerank looks again at what the hybrid search found; leave it out with any other --route"
     );
     Ok(())
 }
@@ -113,8 +115,10 @@ fn ask_options(route: AskRoute, segments: SegmentsArg, threshold: &Threshold) ->
     let preset = segments.preset();
     AskOptions {
         route: match route {
+            AskRoute::Dense => AnswerRoute::Dense,
             AskRoute::Hybrid => AnswerRoute::Hybrid,
             AskRoute::Hop => AnswerRoute::Hop,
+            AskRoute::Auto => AnswerRoute::Auto,
         },
         segments: preset.map(|preset| segment_options(preset, threshold)),
         ..AskOptions::default()

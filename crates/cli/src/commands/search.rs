@@ -23,6 +23,7 @@ pub(super) fn run(args: &SearchArgs, terminal: &Terminal) -> Result<Outcome> {
         Route::Sparse => index.search_sparse(&principal, query, k),
         Route::Hybrid => index.search_hybrid(&principal, query, k),
         Route::Hop => index.search_hop(&principal, query, k),
+        Route::Auto => index.search_auto(&principal, query, k),
     }?;
     note_grants(&principal, terminal);
     if args.format.json {
