@@ -57,10 +57,16 @@ pub const CROSS_ENCODERS: [&str; 3] = [
 /// The cross-encoder that `cornu-embed` carries: taken where none of [`CROSS_ENCODERS`] is at hand.
 pub const ADAPTER: &str = "e5-zh-en-pair";
 
+/// Lower states of passages that a second look keeps: of some thousands.
+#[cfg(feature = "torch")]
+const LOWER_BYTES: usize = 3 << 30;
+
 /// The models of a second look.
 pub struct SecondLook {
     /// Pairs to logits.
     pub scorer: Arc<dyn PairScorer>,
+    /// The same scores from a model that keeps what it can of each passage: for quality.
+    pub keeping: Arc<dyn PairScorer>,
     /// Texts to token vectors.
     pub tokens: Arc<dyn TokenEmbedder>,
 }
@@ -261,14 +267,15 @@ fn open_second_look(scorer: &Path, tokens: &Path) -> Result<Result<SecondLook, S
         let name = path.to_str().map(str::to_owned);
         name.context("the path of the models is not Unicode")
     };
-    let scorer = BertPairScorer::open(&text(scorer)?, &BertOptions::default())?;
+    let open = || BertPairScorer::open(&text(scorer)?, &BertOptions::default());
     let options = BertOptions {
         truncation: Truncation::Right,
         ..BertOptions::default()
     };
     let tokens = BertEmbeddingProvider::open(&text(tokens)?, &options)?;
     Ok(Ok(SecondLook {
-        scorer: Arc::new(scorer),
+        scorer: Arc::new(open()?),
+        keeping: Arc::new(open()?.keeping(LOWER_BYTES)),
         tokens: Arc::new(tokens.token_embedder()),
     }))
 }

@@ -46,6 +46,14 @@ pub struct Blend {
     weight: f64,
 }
 
+impl Default for Blend {
+    /// Equal weights. For the carried cross-encoder behind the hybrid search, table `rerank` has the
+    /// weight that its dev questions prefer, and how sure they are.
+    fn default() -> Self {
+        Self { weight: 0.5 }
+    }
+}
+
 impl Blend {
     /// With this weight of the reranker's score, from 0 to 1.
     ///

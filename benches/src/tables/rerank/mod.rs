@@ -1,27 +1,30 @@
 //! Rerankers: quality and latency side by side, and the frontier between them.
 
+mod entrants;
+mod figure;
+mod fit;
 mod questions;
 
 use std::sync::Arc;
 
-use anyhow::Result;
-use cornu_core::PairScorer;
+use anyhow::{Context, Result};
+use cornu_core::{EmbeddingProvider, PairScorer, TokenCounter};
 use cornu_eval::evidence::{License, Measure, Model, Printed, Record, Row};
 use cornu_eval::report::{Column, Format, TableSpec};
-use cornu_rerank::{
-    CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, NoRerank, Precision, Reranker, Scale,
-    Scorer, TokenSpace,
-};
+use cornu_rerank::{Precision, TokenSpace};
 
 use crate::external::{self, Found};
-use crate::frontier::{Frontier, Point, Series};
+use crate::keeping::{KeepingScores, KeepingVectors};
+use crate::kept::Kept;
 use crate::licenses;
 use crate::live::Live;
-use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, Prefixes};
-use crate::reranker::sets::DEV;
-use crate::second_look::{self, Asked, Quality, Remembering, Roles, Strategy};
+use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, Prefixes, SecondLook};
+use crate::reranker::sets::{Split, own_split};
+use crate::second_look::{self, Asked, Strategy};
 use crate::strategies::{SENTENCE, strategy};
 use crate::table::{Bench, Part, Section, Table};
+
+use entrants::{FIRST, FULL, ROLES};
 
 /// Whose token vectors late interaction uses.
 const TOKENS: &str = PINNED;
@@ -29,20 +32,16 @@ const PUBLIC: &str = "2wiki-500";
 /// Test questions of both sets.
 const ALL: &str = "test-questions";
 const FRONTIER: &str = "frontier";
+/// Questions of both sets that choices are made on.
+const CHOICES: &str = "dev-questions";
 const QUICK: &str = "questions-20";
 /// Questions whose latency is measured.
 const TIMED: usize = 200;
+/// And of those, for other depths and cuts.
+const TIMED_CUTS: usize = 20;
+const MAXSIM: &str = "maxsim-f16";
 
-const FIRST: &str = "first-stage";
-const FULL: &str = "cross-50";
-const ROLES: Roles = Roles { first: 0, full: 1 };
-/// Depths at which a cross-encoder is cut without looking.
-const DEPTHS: [usize; 4] = [5, 10, 20, 30];
-/// Other floors and ceilings of the cascade.
-const CUTS: [(usize, usize); 3] = [(2, 6), (4, 10), (16, 28)];
-
-/// Table `rerank`. Not among [`TABLES`](super::TABLES): it has no record yet, since measuring it
-/// takes about an hour on two cores.
+/// Table `rerank`.
 pub struct Rerank;
 
 impl Table for Rerank {
@@ -59,7 +58,8 @@ impl Table for Rerank {
          chunks) and what each reranker makes of them, on questions that no model has seen: the test \
          questions of `questions-ext` and those of `2wiki-500` behind the first 150 by the hash of \
          their ids. `cross-50` puts all 50 through the cross-encoder, `cascade` those above the \
-         elbow (8 to 16), `maxsim` compares stored token vectors. Quality is over all questions, \
+         elbow (8 to 16), `maxsim` compares stored token vectors; each blends its scores with the \
+         first stage's at equal weights, and `-alone` does not. Quality is over all questions, \
          latency over 200 of them, one after another, all rerankers in turn; it holds the \
          reranking alone, the model's pass for the query included."
     }
@@ -82,9 +82,24 @@ impl Table for Rerank {
                 spec: full_spec(),
             },
             Section {
+                title: "The weight of the second score",
+                about: "On questions that choices are made on: the dev questions of `questions-ext` \
+                        that were not trained on, and the first 150 of `2wiki-500`. nDCG@10 of the \
+                        first stage, of equal weights, of the best weight of a grid with its \
+                        bootstrap interval, and of the scores alone.",
+                datasets: &[CHOICES],
+                spec: TableSpec::new([
+                    Column::new("weight", "weight", Format::Fixed(2)).with_interval(),
+                    Column::new("first stage", "ndcg_first", Format::Fixed(3)),
+                    Column::new("equal weights", "ndcg_half", Format::Fixed(3)),
+                    Column::new("best weight", "ndcg_fitted", Format::Fixed(3)),
+                    Column::new("alone", "ndcg_alone", Format::Fixed(3)),
+                ]),
+            },
+            Section {
                 title: "Other depths and cuts",
                 about: "`cross-k` is cut at k without looking, `cascade-a-b` at the elbow between a \
-                        and b.",
+                        and b; latency over 20 questions.",
                 datasets: &[FRONTIER],
                 spec: frontier,
             },
@@ -131,58 +146,15 @@ impl Table for Rerank {
             Err(reason) => {
                 let dataset = if bench.part == Part::Full { ALL } else { QUICK };
                 let gated = |system: &str| Row::gated(dataset, system, &reason);
-                return Ok([FIRST, FULL, "cascade", "maxsim-f16", "maxsim-int8"]
+                return Ok([FIRST, FULL, "cascade", MAXSIM, "maxsim-int8"]
                     .map(gated)
                     .to_vec());
             }
         };
-        let space = TokenSpace::new(models.tokens);
-        let mut asked = match bench.part {
-            Part::Full => test_questions(bench)?,
-            Part::Quick => quick_questions(bench)?,
-        };
-        questions::with_tokens(&mut asked, &space)?;
-        let eight = questions::in_precision(&asked, Precision::Int8);
-        let int8 = vec![Strategy {
-            name: "maxsim-int8".to_owned(),
-            reranker: Arc::new(MaxSim::new(space.clone().with_precision(Precision::Int8))),
-        }];
-        let remembered: Arc<dyn PairScorer> = Arc::new(Remembering::new(models.scorer.clone()));
-        let mut measured = second_look::quality(&main(&remembered, &space)?, &asked)?;
-        measured.extend(second_look::quality(&int8, &eight)?);
-        let four = main(&models.scorer, &space)?;
-        let all = || four.iter().chain(&int8);
-        if bench.part == Part::Quick {
-            let names: Vec<&Strategy> = all().collect();
-            return second_look::quality_rows(QUICK, &names, &measured, ROLES, bench.seed);
+        match bench.part {
+            Part::Full => full(bench, models),
+            Part::Quick => quick(bench, models),
         }
-
-        let cuts = cuts(&models.scorer)?;
-        let timed = asked.get(..TIMED.min(asked.len())).unwrap_or_default();
-        let timed_eight = eight.get(..timed.len()).unwrap_or_default();
-        let mut runs: Vec<(&Strategy, &[Asked])> = four.iter().map(|one| (one, timed)).collect();
-        runs.extend(int8.iter().map(|one| (one, timed_eight)));
-        runs.extend(cuts.iter().map(|one| (one, timed)));
-        let mut seconds = second_look::latency(&runs)?;
-        let of_cuts = seconds.split_off(all().count());
-        let names: Vec<&Strategy> = all().collect();
-        let mut rows = second_look::quality_rows(ALL, &names, &measured, ROLES, bench.seed)?;
-        second_look::add_latency(&mut rows, &seconds, ROLES.full);
-
-        // With the first stage and the full scorer before them, which they are compared with.
-        let references = names.iter().copied().take(2);
-        let names: Vec<&Strategy> = references.chain(&cuts).collect();
-        let mut quality: Vec<Quality> = measured.into_iter().take(2).collect();
-        quality.extend(second_look::quality(&self::cuts(&remembered)?, &asked)?);
-        let more = second_look::quality_rows(FRONTIER, &names, &quality, ROLES, bench.seed)?;
-        let mut more: Vec<Row> = more.into_iter().skip(2).collect();
-        second_look::add_latency(&mut more, &of_cuts, usize::MAX);
-        rows.extend(more);
-        for row in &mut rows {
-            let count = Measure::exact(asked.len() as f64, "count", asked.len() as u64);
-            row.metrics.insert("questions".to_owned(), count);
-        }
-        Ok(rows)
     }
 
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
@@ -193,7 +165,7 @@ impl Table for Rerank {
     }
 
     fn figure(&self, record: &Record) -> Result<Option<String>> {
-        figure(record)
+        figure::figure(record)
     }
 
     fn inputs(&self) -> &'static [&'static str] {
@@ -236,203 +208,183 @@ fn full_spec() -> TableSpec {
     ])
 }
 
-fn named(name: impl Into<String>, reranker: impl Reranker + 'static) -> Strategy {
-    Strategy {
-        name: name.into(),
-        reranker: Arc::new(reranker),
+/// Quality of everything on one set of questions, whose first strategies are those of the roles.
+struct Measured {
+    strategies: Vec<Strategy>,
+    quality: Vec<second_look::Quality>,
+}
+
+impl Measured {
+    /// Each space's strategies see the questions with token vectors of that space.
+    fn of(scorer: &Arc<dyn PairScorer>, spaces: &[Space]) -> Result<Self> {
+        let questions = spaces.first().context("no space")?;
+        let mut strategies = entrants::pairs(scorer)?;
+        let mut quality = second_look::quality(&strategies, &questions.asked)?;
+        for space in spaces {
+            let own = entrants::tokens(&space.name, &space.space);
+            quality.extend(second_look::quality(&own, &space.asked)?);
+            strategies.extend(own);
+        }
+        Ok(Self {
+            strategies,
+            quality,
+        })
+    }
+
+    fn rows(&self, dataset: &str, seed: u64) -> Result<Vec<Row>> {
+        let names: Vec<&Strategy> = self.strategies.iter().collect();
+        second_look::quality_rows(dataset, &names, &self.quality, ROLES, seed)
     }
 }
 
-/// The rows of the main section, in the places that [`ROLES`] names.
-fn main(scorer: &Arc<dyn PairScorer>, space: &TokenSpace) -> Result<Vec<Strategy>> {
-    let scorer = || Scorer::new(Arc::clone(scorer), Scale::Logit);
-    let cascade = ElbowCascade::new(scorer(), CascadeOptions::default())?;
-    Ok(vec![
-        named(FIRST, NoRerank::new()),
-        named(FULL, CrossEncoder::new(scorer())),
-        named("cascade", cascade),
-        named("maxsim-f16", MaxSim::new(space.clone())),
-    ])
+/// Questions whose candidates have the token vectors of a space.
+struct Space {
+    name: String,
+    space: TokenSpace,
+    asked: Vec<Asked>,
 }
 
-fn cuts(scorer: &Arc<dyn PairScorer>) -> Result<Vec<Strategy>> {
-    let scorer = || Scorer::new(Arc::clone(scorer), Scale::Logit);
-    let depths = DEPTHS.into_iter().map(|depth| {
-        let reranker = CrossEncoder::new(scorer()).with_depth(depth);
-        Ok(named(format!("cross-{depth}"), reranker))
-    });
-    let cascades = CUTS.into_iter().map(|(floor, ceiling)| {
-        let options = CascadeOptions {
-            floor,
-            ceiling,
-            ..CascadeOptions::default()
-        };
-        let reranker = ElbowCascade::new(scorer(), options)?;
-        Ok(named(format!("cascade-{floor}-{ceiling}"), reranker))
-    });
-    depths.chain(cascades).collect()
-}
-
-/// The test questions of both sets; of `bench-data` alone where the public set is not at hand.
-fn test_questions(bench: &Bench<'_>) -> Result<Vec<Asked>> {
-    let model = bench.models.shared(PINNED, Prefixes::Own)?;
-    let build = |documents: &[&cornu_core::Document]| {
-        let chunker = strategy(SENTENCE, &model.counter)?;
-        Live::build(documents, chunker, Arc::clone(&model.provider))
+/// The model's own vectors in 16 and in 8 bits.
+fn spaces(space: &TokenSpace, mut asked: Vec<Asked>, kept: &Kept) -> Result<Vec<Space>> {
+    questions::with_tokens(&mut asked, space, kept)?;
+    let eight = Space {
+        name: "maxsim-int8".to_owned(),
+        space: space.clone().with_precision(Precision::Int8),
+        asked: questions::in_precision(&asked, Precision::Int8),
     };
-    let mut asked = Vec::new();
+    let own = Space {
+        name: MAXSIM.to_owned(),
+        space: space.clone(),
+        asked,
+    };
+    Ok(vec![own, eight])
+}
+
+fn quick(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
+    let asked = quick_questions(bench)?;
+    let scorer = KeepingScores::new(models.keeping, Kept::nothing());
+    let scorer: Arc<dyn PairScorer> = Arc::new(scorer);
+    let space = TokenSpace::new(models.tokens);
+    let spaces = spaces(&space, asked, &Kept::nothing())?;
+    Measured::of(&scorer, &spaces)?.rows(QUICK, bench.seed)
+}
+
+fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
+    let say = |what: &str| crate::run::say(&format!("  {what}"));
+    say("the first stage");
+    let (dev, test) = all_questions(bench)?;
+    let space = TokenSpace::new(models.tokens);
+    let kept = Kept::open("tokens", space.fingerprint())?;
+    say("token vectors");
+    let dev = spaces(&space, dev, &kept)?;
+    let test = spaces(&space, test, &kept)?;
+    let kept = Kept::open("scores", models.keeping.fingerprint())?;
+    let keeping: Arc<dyn PairScorer> = Arc::new(KeepingScores::new(models.keeping, kept));
+
+    say("the weight, on questions for choices");
+    let mut fits = Vec::new();
+    let alone = |strategies: Vec<Strategy>| {
+        let mut alone = strategies.into_iter();
+        alone.find(|one| one.name.ends_with("-alone"))
+    };
+    if let Some(own) = dev.first() {
+        for strategies in [
+            entrants::pairs(&keeping)?,
+            entrants::tokens(&own.name, &own.space),
+        ] {
+            let strategy = alone(strategies).context("a strategy without a blend")?;
+            fits.push(fit::row(CHOICES, &strategy, &own.asked, bench.seed)?);
+        }
+    }
+    say("scores of all pairs");
+    let measured = Measured::of(&keeping, &test)?;
+    let mut rows = measured.rows(ALL, bench.seed)?;
+    let own = test.first().context("no space")?;
+    let others = entrants::cuts(&keeping)?;
+    let more = second_look::quality(&others, &own.asked)?;
+    // With the first stage and the full scorer before them, which they are compared with.
+    let references = measured.strategies.iter().take(2);
+    let names: Vec<&Strategy> = references.chain(&others).collect();
+    let quality: Vec<_> = measured.quality.iter().take(2).cloned().chain(more).collect();
+    let more = second_look::quality_rows(FRONTIER, &names, &quality, ROLES, bench.seed)?;
+    let mut more: Vec<Row> = more.into_iter().skip(2).collect();
+    drop(keeping);
+
+    say("latency");
+    let pairs = entrants::pairs(&models.scorer)?;
+    let timed: Vec<Vec<Asked>> = test
+        .iter()
+        .map(|space| questions::sample(&space.asked, TIMED))
+        .collect();
+    let own = timed.first().map_or(&[][..], Vec::as_slice);
+    let by_pairs = pairs.iter().take(entrants::TIMED).map(|one| (one, own));
+    let tokens: Vec<Vec<Strategy>> = test
+        .iter()
+        .map(|space| entrants::tokens(&space.name, &space.space))
+        .collect();
+    let by_tokens = tokens.iter().zip(&timed);
+    let by_tokens = by_tokens.filter_map(|(own, asked)| Some((own.first()?, asked.as_slice())));
+    let runs: Vec<(&Strategy, &[Asked])> = by_pairs.chain(by_tokens).collect();
+    let seconds = second_look::latency(&runs)?;
+    for ((strategy, _), own) in runs.iter().zip(&seconds) {
+        let row = rows.iter_mut().find(|row| row.system == strategy.name);
+        second_look::add_latency(row, own, seconds.get(ROLES.full).map(Vec::as_slice));
+    }
+    let cuts = entrants::cuts(&models.scorer)?;
+    let few = own.get(..TIMED_CUTS.min(own.len())).unwrap_or_default();
+    let runs: Vec<(&Strategy, &[Asked])> = cuts.iter().map(|one| (one, few)).collect();
+    for (row, own) in more.iter_mut().zip(&second_look::latency(&runs)?) {
+        second_look::add_latency(Some(row), own, None);
+    }
+    rows.extend(more);
+    let count = measured.quality.first().map_or(0, |own| own.top1.len());
+    for row in &mut rows {
+        let count = Measure::exact(count as f64, "count", count as u64);
+        row.metrics.insert("questions".to_owned(), count);
+    }
+    rows.extend(fits);
+    Ok(rows)
+}
+
+/// The questions for choices and those for the final figures, of both sets; of `bench-data` alone
+/// where the public set is not at hand.
+fn all_questions(bench: &Bench<'_>) -> Result<(Vec<Asked>, Vec<Asked>)> {
+    let model = bench.models.shared(PINNED, Prefixes::Own)?;
+    let kept = Kept::open("vectors", model.provider.fingerprint())?;
+    let provider: Arc<dyn EmbeddingProvider> =
+        Arc::new(KeepingVectors::new(model.provider, kept));
+    let build = |documents: &[&cornu_core::Document]| live(documents, &model.counter, &provider);
+    let (mut dev, mut test) = (Vec::new(), Vec::new());
     match external::find(PUBLIC)? {
         Found::Set(set) => {
             let live = build(&questions::documents(&set))?;
-            asked.extend(questions::public(&live, &set, DEV)?);
+            dev.extend(questions::public(&live, &set, Split::Dev)?);
+            test.extend(questions::public(&live, &set, Split::Test)?);
         }
         Found::Absent(reason) => crate::run::say(&format!("  {PUBLIC} is left out: {reason}")),
     }
     let live = build(&bench.data.documents().collect::<Vec<_>>())?;
     let all = bench.data.questions("questions-ext.jsonl")?;
-    let test: Vec<_> = all
-        .iter()
-        .filter(|question| question.split == "test" && question.is_answerable())
-        .collect();
-    asked.extend(questions::own(&live, &test)?);
-    Ok(asked)
+    let answerable = || all.iter().filter(|question| question.is_answerable());
+    let of = |split| answerable().filter(move |question| own_split(question) == split);
+    dev.extend(questions::own(&live, &of(Split::Dev).collect::<Vec<_>>())?);
+    test.extend(questions::own(&live, &of(Split::Test).collect::<Vec<_>>())?);
+    Ok((dev, test))
 }
 
 fn quick_questions(bench: &Bench<'_>) -> Result<Vec<Asked>> {
     let model = bench.models.shared(PINNED, Prefixes::Own)?;
-    let chunker = strategy(SENTENCE, &model.counter)?;
     let documents: Vec<_> = bench.data.documents().collect();
-    let live = Live::build(&documents, chunker, Arc::clone(&model.provider))?;
+    let live = live(&documents, &model.counter, &model.provider)?;
     let all = bench.data.questions("questions-20.jsonl")?;
-    let answerable: Vec<_> = all
-        .iter()
-        .filter(|question| question.is_answerable())
-        .collect();
-    questions::own(&live, &answerable)
+    let answerable = all.iter().filter(|question| question.is_answerable());
+    questions::own(&live, &answerable.collect::<Vec<_>>())
 }
 
-/// Top-1 over the median latency, where both were measured.
-fn figure(record: &Record) -> Result<Option<String>> {
-    let kinds = [
-        ("cross-encoder, first k", "cross-"),
-        ("cascade at the elbow", "cascade"),
-        ("MaxSim", "maxsim"),
-    ];
-    let mut series = Vec::new();
-    for (name, prefix) in kinds {
-        let mut points: Vec<Point> = record
-            .rows
-            .iter()
-            .filter(|row| row.system.starts_with(prefix))
-            .filter_map(|row| {
-                let (cost, quality) = (row.metrics.get("p50_ms")?, row.metrics.get("top1")?);
-                Some(Point {
-                    label: row.system.clone(),
-                    x: cost.value,
-                    y: quality.value,
-                    interval: quality.lo.zip(quality.hi),
-                })
-            })
-            .collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.label.cmp(&b.label)));
-        if !points.is_empty() {
-            series.push(Series {
-                name: name.to_owned(),
-                points,
-            });
-        }
-    }
-    if series.is_empty() {
-        return Ok(None);
-    }
-    let frontier = Frontier {
-        title: "Reranking 50 candidates: quality over latency".to_owned(),
-        x: "median latency of a question, ms (logarithmic)".to_owned(),
-        y: "top-1 hit rate, 95 % interval".to_owned(),
-        series,
-    };
-    frontier.svg().map(Some)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
-
-    fn row(dataset: &str, system: &str, figures: Option<(f64, f64)>) -> Row {
-        let mut row = Row::measured(dataset, system);
-        if let Some((cost, quality)) = figures {
-            row.metrics = BTreeMap::from([
-                ("p50_ms".to_owned(), Measure::exact(cost, "ms", 1)),
-                ("top1".to_owned(), Measure::exact(quality, "fraction", 1)),
-            ]);
-        }
-        row
-    }
-
-    fn record(rows: Vec<Row>) -> Record {
-        use cornu_eval::evidence::{Environment, Versions};
-        let mut record = Record::measured("rerank", Environment::detect(&Versions::default()));
-        record.rows = rows;
-        record
-    }
-
-    #[test]
-    fn the_figure_has_every_row_with_both_figures_and_none_without_any() {
-        let rows = vec![
-            row(ALL, FULL, Some((180.0, 0.6))),
-            row(FRONTIER, "cross-5", Some((20.0, 0.5))),
-            row(ALL, "maxsim-f16", Some((12.0, 0.55))),
-            row(ALL, FIRST, Some((0.001, 0.4))),
-            row(ALL, "cascade", None),
-        ];
-        let svg = figure(&record(rows)).unwrap().unwrap();
-        assert!(svg.contains("cross-5") && svg.contains("maxsim-f16"));
-        assert!(!svg.contains(FIRST) && !svg.contains("cascade"));
-        assert_eq!(
-            figure(&record(vec![row(ALL, "cascade", None)])).unwrap(),
-            None
-        );
-    }
-
-    #[test]
-    fn the_places_of_the_roles_are_those_of_the_names() {
-        use cornu_core::{Fingerprint, ProviderError, Side, TokenEmbedder, TokenVectors};
-        struct Never(Fingerprint);
-        impl PairScorer for Never {
-            fn fingerprint(&self) -> &Fingerprint {
-                &self.0
-            }
-            fn score(&self, _: &str, _: &[&str]) -> Result<Vec<f32>, ProviderError> {
-                Ok(vec![])
-            }
-        }
-        impl TokenEmbedder for Never {
-            fn token_dimension(&self) -> usize {
-                1
-            }
-            fn fingerprint(&self) -> &Fingerprint {
-                &self.0
-            }
-            fn embed_tokens(
-                &self,
-                _: &[&str],
-                _: Side,
-            ) -> Result<Vec<TokenVectors>, ProviderError> {
-                Ok(vec![])
-            }
-        }
-        let scorer: Arc<dyn PairScorer> = Arc::new(Never(Fingerprint::new("never")));
-        let space = TokenSpace::new(Arc::new(Never(Fingerprint::new("never"))));
-        let main = main(&scorer, &space).unwrap();
-        assert_eq!(
-            (
-                main[ROLES.first].name.as_str(),
-                main[ROLES.full].name.as_str()
-            ),
-            (FIRST, FULL)
-        );
-        assert_eq!(cuts(&scorer).unwrap().len(), DEPTHS.len() + CUTS.len());
-    }
+fn live(
+    documents: &[&cornu_core::Document],
+    counter: &Arc<dyn TokenCounter>,
+    provider: &Arc<dyn EmbeddingProvider>,
+) -> Result<Live> {
+    Live::build(documents, strategy(SENTENCE, counter)?, Arc::clone(provider))
 }

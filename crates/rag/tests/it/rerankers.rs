@@ -115,5 +115,6 @@ pub(crate) fn all() -> Vec<Arc<dyn Reranker>> {
         Arc::new(CrossEncoder::new(dice()).with_blend(Blend::new(0.4).unwrap())),
         Arc::new(ElbowCascade::new(dice(), cascade).unwrap()),
         Arc::new(MaxSim::new(space())),
+        Arc::new(MaxSim::new(space()).with_blend(Blend::new(0.7).unwrap())),
     ]
 }

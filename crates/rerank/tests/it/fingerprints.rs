@@ -95,6 +95,7 @@ fn no_two_rerankers_that_may_differ_share_a_fingerprint() {
         Box::new(CrossEncoder::new(scorer(Scale::Logit)).with_blend(Blend::new(0.5).unwrap())),
         Box::new(CrossEncoder::new(scorer(Scale::Logit)).with_blend(Blend::new(1.0).unwrap())),
         Box::new(MaxSim::new(space())),
+        Box::new(MaxSim::new(space()).with_blend(Blend::new(0.5).unwrap())),
         Box::new(MaxSim::new(space().with_precision(Precision::Int8))),
         Box::new(MaxSim::new(space().with_special_tokens(false))),
     ];
