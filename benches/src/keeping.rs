@@ -201,7 +201,10 @@ pub fn token_vectors(
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
     let (values, _) = bytes.as_chunks::<4>();
-    values.iter().map(|&value| f32::from_le_bytes(value)).collect()
+    values
+        .iter()
+        .map(|&value| f32::from_le_bytes(value))
+        .collect()
 }
 
 fn failed(error: anyhow::Error) -> ProviderError {

@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn the_figures_are_those_of_the_orders() {
         let numbers = Arc::new(Numbers(Fingerprint::new("n"), AtomicUsize::new(0)));
-        let model: Arc<dyn PairScorer> = 
+        let model: Arc<dyn PairScorer> =
             Arc::new(KeepingScores::new(numbers.clone(), Kept::nothing()));
         let strategies = strategies(&model);
         let questions: Vec<Asked> = [0, 2, 3, 8].map(asked).into_iter().collect();

@@ -108,7 +108,10 @@ mod tests {
         let values = blend.values(&[(10.0, -3.0), (9.0, 1.0), (5.0, -1.0)]);
         let expected = [0.75, 0.25 + 0.75 * 0.8, 0.25 * 0.5];
         assert!(
-            values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6),
+            values
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() < 1e-6),
             "{values:?}"
         );
         assert!(blend.values(&[]).is_empty());

@@ -103,7 +103,11 @@ mod tests {
         let name = |at: usize| pairs[at].name.as_str();
         assert_eq!((name(ROLES.first), name(ROLES.full)), (FIRST, FULL));
         // What is not timed is what was blended before.
-        assert!(pairs[TIMED..].iter().all(|one| one.name.ends_with("-alone")));
+        assert!(
+            pairs[TIMED..]
+                .iter()
+                .all(|one| one.name.ends_with("-alone"))
+        );
         assert_eq!(cuts(&scorer).unwrap().len(), DEPTHS.len() + CUTS.len());
     }
 }

@@ -305,7 +305,13 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
     // With the first stage and the full scorer before them, which they are compared with.
     let references = measured.strategies.iter().take(2);
     let names: Vec<&Strategy> = references.chain(&others).collect();
-    let quality: Vec<_> = measured.quality.iter().take(2).cloned().chain(more).collect();
+    let quality: Vec<_> = measured
+        .quality
+        .iter()
+        .take(2)
+        .cloned()
+        .chain(more)
+        .collect();
     let more = second_look::quality_rows(FRONTIER, &names, &quality, ROLES, bench.seed)?;
     let mut more: Vec<Row> = more.into_iter().skip(2).collect();
     drop(keeping);
@@ -351,8 +357,7 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
 fn all_questions(bench: &Bench<'_>) -> Result<(Vec<Asked>, Vec<Asked>)> {
     let model = bench.models.shared(PINNED, Prefixes::Own)?;
     let kept = Kept::open("vectors", model.provider.fingerprint())?;
-    let provider: Arc<dyn EmbeddingProvider> =
-        Arc::new(KeepingVectors::new(model.provider, kept));
+    let provider: Arc<dyn EmbeddingProvider> = Arc::new(KeepingVectors::new(model.provider, kept));
     let build = |documents: &[&cornu_core::Document]| live(documents, &model.counter, &provider);
     let (mut dev, mut test) = (Vec::new(), Vec::new());
     match external::find(PUBLIC)? {
@@ -386,5 +391,9 @@ fn live(
     counter: &Arc<dyn TokenCounter>,
     provider: &Arc<dyn EmbeddingProvider>,
 ) -> Result<Live> {
-    Live::build(documents, strategy(SENTENCE, counter)?, Arc::clone(provider))
+    Live::build(
+        documents,
+        strategy(SENTENCE, counter)?,
+        Arc::clone(provider),
+    )
 }

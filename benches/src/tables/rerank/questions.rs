@@ -229,6 +229,9 @@ mod tests {
         assert_eq!(all.iter().map(|asked| asked.gold.len()).sum::<usize>(), 3);
         let sampled = |count: usize| sample(&all, count).into_iter().map(|asked| asked.text);
         assert_eq!(sampled(9).count(), 2);
-        assert_eq!(sampled(1).collect::<Vec<_>>(), sampled(2).take(1).collect::<Vec<_>>());
+        assert_eq!(
+            sampled(1).collect::<Vec<_>>(),
+            sampled(2).take(1).collect::<Vec<_>>()
+        );
     }
 }

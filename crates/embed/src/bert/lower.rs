@@ -47,7 +47,11 @@ impl LowerStates {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text: Arc<str> = text.into();
         // A text that stood twice in one call is counted once.
-        if kept.rows.insert(Arc::clone(&text), Arc::clone(rows)).is_some() {
+        if kept
+            .rows
+            .insert(Arc::clone(&text), Arc::clone(rows))
+            .is_some()
+        {
             return;
         }
         kept.bytes += size(&text, rows);
@@ -90,7 +94,11 @@ mod tests {
         states.keep("d", &rows(8));
         assert_eq!(there(&states), [false, true, true, true]);
         states.keep("a", &rows(200));
-        assert_eq!(there(&states), [false, true, true, true], "it cannot be kept");
+        assert_eq!(
+            there(&states),
+            [false, true, true, true],
+            "it cannot be kept"
+        );
         assert!(LowerStates::default().find(&["a"])[0].is_none());
     }
 }

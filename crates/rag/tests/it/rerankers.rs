@@ -7,8 +7,8 @@ use cornu::core::{
     ByteSpan, PairScorer, ProviderError, Side, TextTokens, TokenEmbedder, TokenVectors,
 };
 use cornu::rerank::{
-    Blend, Budget, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, PairCost, Precision, Reranker,
-    Scale, Scorer, TokenSpace,
+    Blend, Budget, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, PairCost, Precision,
+    Reranker, Scale, Scorer, TokenSpace,
 };
 use ndarray::Array2;
 

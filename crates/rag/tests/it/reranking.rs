@@ -127,9 +127,15 @@ fn a_blend_shows_both_scores_and_what_became_of_them() {
         .iter()
         .map(|hit| second(hit).blended.unwrap())
         .collect();
-    assert!(blended.windows(2).all(|two| two[0] >= two[1]), "{blended:?}");
+    assert!(
+        blended.windows(2).all(|two| two[0] >= two[1]),
+        "{blended:?}"
+    );
     // The fused list's best is held by its first score, the scorer's by its second.
-    let by_first = found.hits.iter().position(|hit| second(hit).first_rank == 1);
+    let by_first = found
+        .hits
+        .iter()
+        .position(|hit| second(hit).first_rank == 1);
     let by_second = names(&found).iter().position(|name| *name == "c.md");
     assert!(by_first.unwrap() < 3 && by_second.unwrap() < 2, "{noted}");
     let explained = index.explain(&public, QUESTION, 1).unwrap();

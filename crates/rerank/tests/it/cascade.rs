@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cornu_rerank::{
-    Blend, Budget, CascadeOptions, CrossEncoder, Cut, CutReason, EarlyExit, ElbowCascade, ManualClock,
-    PairCost, RerankError, Reranked, Reranker, Scale, Unscored, elbow,
+    Blend, Budget, CascadeOptions, CrossEncoder, Cut, CutReason, EarlyExit, ElbowCascade,
+    ManualClock, PairCost, RerankError, Reranked, Reranker, Scale, Unscored, elbow,
 };
 use proptest::prelude::*;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cornu_rerank::{
-    Blend, Budget, CascadeOptions, CrossEncoder, EarlyExit, ElbowCascade, MaxSim, NoRerank, PairCost,
-    Precision, Reranker, Scale, TokenSpace,
+    Blend, Budget, CascadeOptions, CrossEncoder, EarlyExit, ElbowCascade, MaxSim, NoRerank,
+    PairCost, Precision, Reranker, Scale, TokenSpace,
 };
 
 use crate::Table;
