@@ -88,7 +88,7 @@ impl Blend {
         let mut values = vec![0.0; scores.len()];
         // The weight was checked, so that nothing is left to refuse.
         if let Ok(fused) = convex_fuse(&lists, &Normalisation::default()) {
-            for hit in fused.ranking().iter() {
+            for hit in fused.ranking() {
                 if let Some(value) = values.get_mut(hit.id) {
                     *value = hit.score;
                 }
