@@ -267,7 +267,8 @@ fn open_second_look(scorer: &Path, tokens: &Path) -> Result<Result<SecondLook, S
         let name = path.to_str().map(str::to_owned);
         name.context("the path of the models is not Unicode")
     };
-    let open = || BertPairScorer::open(&text(scorer)?, &BertOptions::default());
+    let name = text(scorer)?;
+    let open = || BertPairScorer::open(&name, &BertOptions::default());
     let options = BertOptions {
         truncation: Truncation::Right,
         ..BertOptions::default()
