@@ -40,6 +40,8 @@ const TIMED: usize = 200;
 /// And of those, for other depths and cuts.
 const TIMED_CUTS: usize = 20;
 const MAXSIM: &str = "maxsim-f16";
+/// The first strategies, which others are compared with.
+const REFERENCES: usize = 2;
 
 /// Table `rerank`.
 pub struct Rerank;
@@ -208,33 +210,50 @@ fn full_spec() -> TableSpec {
     ])
 }
 
-/// Quality of everything on one set of questions, whose first strategies are those of the roles.
-struct Measured {
-    strategies: Vec<Strategy>,
-    quality: Vec<second_look::Quality>,
+/// Quality of everything on one set of questions. Each space's strategies see the questions with
+/// token vectors of that space.
+fn quality_rows(
+    dataset: &str,
+    scorer: &Arc<dyn PairScorer>,
+    spaces: &[Space],
+    seed: u64,
+) -> Result<Vec<Row>> {
+    let questions = spaces.first().context("no space")?;
+    let mut strategies = entrants::pairs(scorer)?;
+    let mut quality = second_look::quality(&strategies, &questions.asked)?;
+    for space in spaces {
+        let own = entrants::tokens(&space.name, &space.space);
+        quality.extend(second_look::quality(&own, &space.asked)?);
+        strategies.extend(own);
+    }
+    let names: Vec<&Strategy> = strategies.iter().collect();
+    second_look::quality_rows(dataset, &names, &quality, ROLES, seed)
 }
 
-impl Measured {
-    /// Each space's strategies see the questions with token vectors of that space.
-    fn of(scorer: &Arc<dyn PairScorer>, spaces: &[Space]) -> Result<Self> {
-        let questions = spaces.first().context("no space")?;
-        let mut strategies = entrants::pairs(scorer)?;
-        let mut quality = second_look::quality(&strategies, &questions.asked)?;
-        for space in spaces {
-            let own = entrants::tokens(&space.name, &space.space);
-            quality.extend(second_look::quality(&own, &space.asked)?);
-            strategies.extend(own);
-        }
-        Ok(Self {
-            strategies,
-            quality,
-        })
-    }
+/// Quality at other depths and cuts.
+fn frontier_rows(scorer: &Arc<dyn PairScorer>, asked: &[Asked], seed: u64) -> Result<Vec<Row>> {
+    let mut strategies = entrants::pairs(scorer)?;
+    // The first stage and the full scorer before them, which they are compared with.
+    strategies.truncate(REFERENCES);
+    strategies.extend(entrants::cuts(scorer)?);
+    let quality = second_look::quality(&strategies, asked)?;
+    let names: Vec<&Strategy> = strategies.iter().collect();
+    let rows = second_look::quality_rows(FRONTIER, &names, &quality, ROLES, seed)?;
+    Ok(rows.into_iter().skip(REFERENCES).collect())
+}
 
-    fn rows(&self, dataset: &str, seed: u64) -> Result<Vec<Row>> {
-        let names: Vec<&Strategy> = self.strategies.iter().collect();
-        second_look::quality_rows(dataset, &names, &self.quality, ROLES, seed)
+/// The weights that questions for choices prefer, of the cross-encoder and of MaxSim.
+fn fitted_rows(scorer: &Arc<dyn PairScorer>, dev: &Space, seed: u64) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for strategies in [
+        entrants::pairs(scorer)?,
+        entrants::tokens(&dev.name, &dev.space),
+    ] {
+        let alone = strategies.iter().find(|one| one.name.ends_with("-alone"));
+        let alone = alone.context("a strategy without a blend")?;
+        rows.push(fit::row(CHOICES, alone, &dev.asked, seed)?);
     }
+    Ok(rows)
 }
 
 /// Questions whose candidates have the token vectors of a space.
@@ -266,7 +285,7 @@ fn quick(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
     let scorer: Arc<dyn PairScorer> = Arc::new(scorer);
     let space = TokenSpace::new(models.tokens);
     let spaces = spaces(&space, asked, &Kept::nothing())?;
-    Measured::of(&scorer, &spaces)?.rows(QUICK, bench.seed)
+    quality_rows(QUICK, &scorer, &spaces, bench.seed)
 }
 
 fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
@@ -281,39 +300,11 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
     let kept = Kept::open("scores", models.keeping.fingerprint())?;
     let keeping: Arc<dyn PairScorer> = Arc::new(KeepingScores::new(models.keeping, kept));
 
-    say("the weight, on questions for choices");
-    let mut fits = Vec::new();
-    let alone = |strategies: Vec<Strategy>| {
-        let mut alone = strategies.into_iter();
-        alone.find(|one| one.name.ends_with("-alone"))
-    };
-    if let Some(own) = dev.first() {
-        for strategies in [
-            entrants::pairs(&keeping)?,
-            entrants::tokens(&own.name, &own.space),
-        ] {
-            let strategy = alone(strategies).context("a strategy without a blend")?;
-            fits.push(fit::row(CHOICES, &strategy, &own.asked, bench.seed)?);
-        }
-    }
-    say("scores of all pairs");
-    let measured = Measured::of(&keeping, &test)?;
-    let mut rows = measured.rows(ALL, bench.seed)?;
+    let own = dev.first().context("no space")?;
+    let fits = bench.rows(CHOICES, || fitted_rows(&keeping, own, bench.seed))?;
+    let mut rows = bench.rows(ALL, || quality_rows(ALL, &keeping, &test, bench.seed))?;
     let own = test.first().context("no space")?;
-    let others = entrants::cuts(&keeping)?;
-    let more = second_look::quality(&others, &own.asked)?;
-    // With the first stage and the full scorer before them, which they are compared with.
-    let references = measured.strategies.iter().take(2);
-    let names: Vec<&Strategy> = references.chain(&others).collect();
-    let quality: Vec<_> = measured
-        .quality
-        .iter()
-        .take(2)
-        .cloned()
-        .chain(more)
-        .collect();
-    let more = second_look::quality_rows(FRONTIER, &names, &quality, ROLES, bench.seed)?;
-    let mut more: Vec<Row> = more.into_iter().skip(2).collect();
+    let mut more = bench.rows(FRONTIER, || frontier_rows(&keeping, &own.asked, bench.seed))?;
     drop(keeping);
 
     say("latency");
@@ -343,8 +334,8 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
         second_look::add_latency(Some(row), own, None);
     }
     rows.extend(more);
-    let count = measured.quality.first().map_or(0, |own| own.top1.len());
     for row in &mut rows {
+        let count = test.first().map_or(0, |space| space.asked.len());
         let count = Measure::exact(count as f64, "count", count as u64);
         row.metrics.insert("questions".to_owned(), count);
     }
