@@ -18,7 +18,7 @@ use crate::keeping::{KeepingScores, KeepingVectors};
 use crate::kept::Kept;
 use crate::licenses;
 use crate::live::Live;
-use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, Prefixes, SecondLook};
+use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, PROJECTION, Prefixes, SecondLook};
 use crate::reranker::sets::{Split, own_split};
 use crate::second_look::{self, Asked, Strategy};
 use crate::strategies::{SENTENCE, strategy};
@@ -39,7 +39,8 @@ const QUICK: &str = "questions-20";
 const TIMED: usize = 200;
 /// And of those, for other depths and cuts.
 const TIMED_CUTS: usize = 20;
-const MAXSIM: &str = "maxsim-f16";
+const MAXSIM: &str = "maxsim";
+const MAXSIM_SHORT: &str = "maxsim-short";
 /// The first strategies, which others are compared with.
 const REFERENCES: usize = 2;
 
@@ -60,7 +61,8 @@ impl Table for Rerank {
          chunks) and what each reranker makes of them, on questions that no model has seen: the test \
          questions of `questions-ext` and those of `2wiki-500` behind the first 150 by the hash of \
          their ids. `cross-50` puts all 50 through the cross-encoder, `cascade` those above the \
-         elbow (8 to 16), `maxsim` compares stored token vectors; each blends its scores with the \
+         elbow (8 to 16), `maxsim` compares stored token vectors, `short` those of a projection to \
+         128 dimensions where one is carried; each blends its scores with the \
          first stage's at equal weights, and `-alone` does not. Quality is over all questions, \
          latency over 200 of them, one after another, all rerankers in turn; it holds the \
          reranking alone, the model's pass for the query included."
@@ -148,7 +150,7 @@ impl Table for Rerank {
             Err(reason) => {
                 let dataset = if bench.part == Part::Full { ALL } else { QUICK };
                 let gated = |system: &str| Row::gated(dataset, system, &reason);
-                return Ok([FIRST, FULL, "cascade", MAXSIM, "maxsim-int8"]
+                return Ok([FIRST, FULL, "cascade", "maxsim-f16", "maxsim-int8"]
                     .map(gated)
                     .to_vec());
             }
@@ -160,7 +162,7 @@ impl Table for Rerank {
     }
 
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        let names = [PINNED, bench.models.cross_encoder()];
+        let names = [PINNED, bench.models.cross_encoder(), PROJECTION];
         let records = names.map(|name| bench.models.record(name));
         let records = records.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(records.into_iter().flatten().collect())
@@ -263,28 +265,52 @@ struct Space {
     asked: Vec<Asked>,
 }
 
-/// The model's own vectors in 16 and in 8 bits.
-fn spaces(space: &TokenSpace, mut asked: Vec<Asked>, kept: &Kept) -> Result<Vec<Space>> {
-    questions::with_tokens(&mut asked, space, kept)?;
-    let eight = Space {
-        name: "maxsim-int8".to_owned(),
-        space: space.clone().with_precision(Precision::Int8),
-        asked: questions::in_precision(&asked, Precision::Int8),
-    };
-    let own = Space {
-        name: MAXSIM.to_owned(),
-        space: space.clone(),
-        asked,
-    };
-    Ok(vec![own, eight])
+/// Late interaction by the model's own vectors and by shorter ones, where there are such, each in 16
+/// and in 8 bits.
+struct Interaction(Vec<(&'static str, TokenSpace, Kept)>);
+
+impl Interaction {
+    /// `kept` opens what was computed before in a space.
+    fn new(models: &SecondLook, kept: fn(&TokenSpace) -> Result<Kept>) -> Result<Self> {
+        let own = (MAXSIM, Some(&models.tokens));
+        let short = (MAXSIM_SHORT, models.projected.as_ref());
+        let mut all = Vec::new();
+        for (name, tokens) in [own, short] {
+            if let Some(tokens) = tokens {
+                let space = TokenSpace::new(Arc::clone(tokens));
+                let kept = kept(&space)?;
+                all.push((name, space, kept));
+            }
+        }
+        Ok(Self(all))
+    }
+
+    fn of(&self, asked: &[Asked]) -> Result<Vec<Space>> {
+        let mut spaces = Vec::new();
+        for (name, space, kept) in &self.0 {
+            let mut asked = asked.to_vec();
+            questions::with_tokens(&mut asked, space, kept)?;
+            let eight = questions::in_precision(&asked, Precision::Int8);
+            spaces.push(Space {
+                name: format!("{name}-f16"),
+                space: space.clone(),
+                asked,
+            });
+            spaces.push(Space {
+                name: format!("{name}-int8"),
+                space: space.clone().with_precision(Precision::Int8),
+                asked: eight,
+            });
+        }
+        Ok(spaces)
+    }
 }
 
 fn quick(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
     let asked = quick_questions(bench)?;
+    let spaces = Interaction::new(&models, |_| Ok(Kept::nothing()))?.of(&asked)?;
     let scorer = KeepingScores::new(models.keeping, Kept::nothing());
     let scorer: Arc<dyn PairScorer> = Arc::new(scorer);
-    let space = TokenSpace::new(models.tokens);
-    let spaces = spaces(&space, asked, &Kept::nothing())?;
     quality_rows(QUICK, &scorer, &spaces, bench.seed)
 }
 
@@ -292,11 +318,9 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
     let say = |what: &str| crate::run::say(&format!("  {what}"));
     say("the first stage");
     let (dev, test) = all_questions(bench)?;
-    let space = TokenSpace::new(models.tokens);
-    let kept = Kept::open("tokens", space.fingerprint())?;
     say("token vectors");
-    let dev = spaces(&space, dev, &kept)?;
-    let test = spaces(&space, test, &kept)?;
+    let interaction = Interaction::new(&models, |space| Kept::open("tokens", space.fingerprint()))?;
+    let (dev, test) = (interaction.of(&dev)?, interaction.of(&test)?);
     let kept = Kept::open("scores", models.keeping.fingerprint())?;
     let keeping: Arc<dyn PairScorer> = Arc::new(KeepingScores::new(models.keeping, kept));
 
@@ -387,4 +411,126 @@ fn live(
         strategy(SENTENCE, counter)?,
         Arc::clone(provider),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use cornu_core::{
+        ChunkId, Fingerprint, ProviderError, Side, TextTokens, TokenEmbedder, TokenVectors,
+    };
+
+    use super::*;
+    use crate::second_look::Held;
+
+    /// A vector a byte, with so many dimensions.
+    struct Bytes(Fingerprint, usize);
+
+    impl TokenEmbedder for Bytes {
+        fn token_dimension(&self) -> usize {
+            self.1
+        }
+        fn fingerprint(&self) -> &Fingerprint {
+            &self.0
+        }
+        fn embed_tokens(
+            &self,
+            texts: &[&str],
+            _: Side,
+        ) -> Result<Vec<TokenVectors>, ProviderError> {
+            let one = |text: &&str| TokenVectors {
+                vectors: ndarray::Array2::from_shape_fn((text.len(), self.1), |(row, column)| {
+                    f32::from(u8::from(text.as_bytes()[row] as usize % self.1 == column))
+                }),
+                spans: vec![None; text.len()],
+                tokens: TextTokens::whole(text.len()),
+            };
+            Ok(texts.iter().map(one).collect())
+        }
+    }
+
+    impl PairScorer for Bytes {
+        fn fingerprint(&self) -> &Fingerprint {
+            &self.0
+        }
+        fn score(&self, query: &str, documents: &[&str]) -> Result<Vec<f32>, ProviderError> {
+            let score = |text: &&str| text.matches(query).count() as f32;
+            Ok(documents.iter().map(score).collect())
+        }
+    }
+
+    fn models(projected: bool) -> SecondLook {
+        let of = |name: &str, dimension| Arc::new(Bytes(Fingerprint::new(name), dimension));
+        SecondLook {
+            scorer: of("pairs", 1),
+            keeping: of("pairs", 1),
+            tokens: of("long", 8),
+            projected: projected.then(|| of("short", 4) as Arc<dyn TokenEmbedder>),
+        }
+    }
+
+    fn asked() -> Asked {
+        let held = |at: u8, text: &str| Held {
+            id: ChunkId::from_bytes([at; 32]),
+            text: Arc::from(text),
+            score: 1.0 / f64::from(at + 1),
+            tokens: None,
+        };
+        Asked {
+            text: "ab".to_owned(),
+            found: vec![held(0, "cd"), held(1, "abab"), held(2, "a")],
+            gold: BTreeSet::from([ChunkId::from_bytes([1; 32])]),
+        }
+    }
+
+    #[test]
+    fn each_space_has_its_own_vectors_and_its_rows() {
+        let nothing = |_: &TokenSpace| Ok(Kept::nothing());
+        for (projected, names) in [
+            (false, &["maxsim-f16", "maxsim-int8"][..]),
+            (
+                true,
+                &[
+                    "maxsim-f16",
+                    "maxsim-int8",
+                    "maxsim-short-f16",
+                    "maxsim-short-int8",
+                ],
+            ),
+        ] {
+            let models = models(projected);
+            let spaces = Interaction::new(&models, nothing).unwrap();
+            let spaces = spaces.of(&[asked()]).unwrap();
+            let found: Vec<&str> = spaces.iter().map(|space| space.name.as_str()).collect();
+            assert_eq!(found, names);
+            for (space, bytes) in spaces.iter().zip([2 * 8, 8 + 4, 2 * 4, 4 + 4]) {
+                let tokens = space.asked[0].found[2].tokens.as_ref().unwrap();
+                assert_eq!(tokens.to_bytes().len(), 8 + bytes, "{}", space.name);
+            }
+            let scorer = Arc::clone(&models.keeping);
+            let rows = quality_rows(ALL, &scorer, &spaces, 1).unwrap();
+            let systems: Vec<&str> = rows.iter().map(|row| row.system.as_str()).collect();
+            assert_eq!(systems[..2], [FIRST, FULL]);
+            for name in names {
+                assert!(systems.contains(name), "{systems:?}");
+            }
+            let top = |name: &str| {
+                let row = rows.iter().find(|row| row.system == name);
+                row.unwrap().metrics["top1"].value
+            };
+            assert_eq!(
+                (top(FIRST), top("cross-50-alone"), top("maxsim-f16")),
+                (0.0, 1.0, 1.0)
+            );
+            let fits = fitted_rows(&scorer, &spaces[0], 1).unwrap();
+            let systems: Vec<&str> = fits.iter().map(|row| row.system.as_str()).collect();
+            assert_eq!(systems, ["cross-50-alone", "maxsim-f16-alone"]);
+            let more = frontier_rows(&scorer, &spaces[0].asked, 1).unwrap();
+            assert!(
+                more.iter()
+                    .all(|row| ![FIRST, FULL].contains(&row.system.as_str()))
+            );
+        }
+    }
 }
