@@ -561,8 +561,8 @@ pub(crate) struct RerankArgs {
     /// A second look at the best 50 of the hybrid search; needs a build with the feature `torch`
     ///
     /// `cross` puts all of them through a cross-encoder, `cascade` those above the largest drop of
-    /// the first scores (8 to 16), `maxsim` compares token with token. The order of the second look
-    /// counts; `ask` still judges by the similarity.
+    /// the first scores (8 to 16), `maxsim` compares token with token. What was looked at again
+    /// stands in the order of both scores; `ask` still judges by the similarity.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
     pub(crate) rerank: Rerank,
     /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
@@ -570,6 +570,11 @@ pub(crate) struct RerankArgs {
     /// e5-zh-en-pair], for `maxsim` an embedding model [default: that of --embedder]
     #[arg(long, value_name = "MODEL")]
     pub(crate) rerank_model: Option<String>,
+    /// How much the second score counts beside the first: from 0 (not at all) to 1 (alone), each
+    /// brought to 0 to 1 over the candidates [default: 0.5 for the carried cross-encoder and for
+    /// `maxsim`, 1 for a cross-encoder that --rerank-model names]
+    #[arg(long, value_name = "WEIGHT")]
+    pub(crate) rerank_weight: Option<f64>,
 }
 
 /// How to look again.

@@ -52,7 +52,10 @@ fn text(hits: &[Hit]) -> String {
         );
         if let Some(second) = &hit.second {
             let said = match (second.score, second.scale, second.unscored) {
-                (Some(score), Some(scale), _) => format!("{score:.4} ({scale})"),
+                (Some(score), Some(scale), _) => match second.blended {
+                    Some(blended) => format!("{score:.4} ({scale}), {blended:.4} with the first"),
+                    None => format!("{score:.4} ({scale})"),
+                },
                 (.., why) => why.unwrap_or("not scored").to_owned(),
             };
             let _ = writeln!(out, "   reranked from {}: {said}", second.first_rank);
