@@ -2,8 +2,8 @@
 """Writes the audit set: chains of ownership over three documents each, among documents of one trade.
 
 No document of a chain says what the question asks, and the middle one shares no name with it. The
-other documents speak of the same trade without repeating the question. The first chain is the one
-of the course chapter. Same seed, same bytes: `make.py --check` compares.
+other documents speak of the same trade without repeating the question. The middle one is judged 2. The
+first chain is the one of the course chapter. Same seed, same bytes: `make.py --check` compares.
 """
 
 import json
@@ -79,7 +79,7 @@ def files():
             share = 65 if (write, at) == (chinese, 0) else draw.randrange(51, 90)
             question, chain = write(*row, share)
             questions.append(question)
-            passages += [(len(questions), text) for text in chain]
+            passages += [((len(questions), 1 + (at == 1)), text) for at, text in enumerate(chain)]
     seen = {text for _, text in passages}
     while len(passages) < 3 * len(questions) + DISTRACTORS:
         text = distractor(draw)
@@ -90,8 +90,9 @@ def files():
     line = lambda value: json.dumps(value, ensure_ascii=False) + "\n"
     corpus = [line({"_id": f"d{at:03}", "title": "", "text": text}) for at, (_, text) in enumerate(passages)]
     queries = [line({"_id": f"q{at:02}", "text": text}) for at, text in enumerate(questions, 1)]
-    gold = [(of, at) for at, (of, _) in enumerate(passages) if of]
-    qrels = ["query-id\tcorpus-id\tscore\n"] + [f"q{of:02}\td{at:03}\t1\n" for of, at in sorted(gold)]
+    gold = sorted((of[0], at, of[1]) for at, (of, _) in enumerate(passages) if of)
+    qrels = ["query-id\tcorpus-id\tscore\n"]
+    qrels += [f"q{of:02}\td{at:03}\t{grade}\n" for of, at, grade in gold]
     return {"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}
 
 

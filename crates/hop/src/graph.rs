@@ -11,17 +11,66 @@ use crate::error::HopError;
 use crate::names::{Name, Titles, is_number, without_brackets};
 use crate::passage::Passage;
 use crate::relation::{Vocabulary, stems};
+use crate::synonyms::{Synonym, synonyms};
 
 /// The weight of the edge between a passage and the name in its title; that of any other name is 1.
 /// Chosen on the development questions of three sets (see METHODS.md).
 const TITLE_WEIGHT: f64 = 8.0;
+
+/// How a graph is made.
+///
+/// The defaults were chosen on development questions only (METHODS.md says which).
+///
+/// ```
+/// let without = cornu_hop::GraphOptions { synonyms: None, ..Default::default() };
+/// assert_ne!(without, cornu_hop::GraphOptions::default());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphOptions {
+    /// How alike two names have to be, above 0 and up to 1, to be spellings of one; `None`: names
+    /// that are written differently are different names.
+    pub synonyms: Option<f64>,
+    /// The weight of an edge between two spellings, times their likeness.
+    pub synonym_weight: f64,
+}
+
+impl Default for GraphOptions {
+    fn default() -> Self {
+        Self {
+            synonyms: Some(0.9),
+            synonym_weight: 1.0,
+        }
+    }
+}
+
+impl GraphOptions {
+    fn check(&self) -> Result<(), HopError> {
+        let threshold = self.synonyms.unwrap_or(1.0);
+        let range = "(0, 1]";
+        if !(threshold > 0.0 && threshold <= 1.0) {
+            return Err(HopError::Option {
+                name: "synonyms",
+                value: threshold,
+                range,
+            });
+        }
+        if !(self.synonym_weight.is_finite() && self.synonym_weight > 0.0) {
+            return Err(HopError::Option {
+                name: "synonym_weight",
+                value: self.synonym_weight,
+                range: "(0, ∞)",
+            });
+        }
+        Ok(())
+    }
+}
 
 /// Passages, names and facts that a view sees, and the walk over them.
 ///
 /// Nodes are passages and names, numbered by id and by key, so that equal content gives equal
 /// bits. A passage is joined to the names that stand in it, and more strongly to the name in its
 /// title. A name joins passages when at least two have it; a name of one passage has a node only
-/// when it is a title. Titles of visible passages are looked for in the text of the others, so a
+/// when it is a title or is spelled otherwise elsewhere: spellings of one name are joined. Titles of visible passages are looked for in the text of the others, so a
 /// passage whose extractor missed one is joined nevertheless.
 ///
 /// [`HopMemory`](crate::HopMemory) makes it; see there for an example.
@@ -30,6 +79,7 @@ pub struct HopGraph<I> {
     passages: Vec<PassageNode<I>>,
     names: BTreeMap<String, Name>,
     keys: Vec<String>,
+    synonyms: Vec<Synonym>,
     facts: Vec<Fact>,
     vocabulary: Vocabulary,
     graph: Graph,
@@ -58,10 +108,11 @@ pub(crate) struct Fact {
 }
 
 impl<I: Ord + Clone + Debug> HopGraph<I> {
-    /// Builds the graph of some passages, in whatever order they come.
+    /// Builds the graph of some passages, in whatever order they come, with the default options.
     ///
-    /// O(text · log names) time. Memory: the names and facts, and about 40 bytes for each time that
-    /// a name stands in a passage.
+    /// O(text · log names) time, and what comparing the names takes: each with those that share
+    /// one of its rarest runs of three letters. Memory: the names and facts, and about 40 bytes for
+    /// each time that a name stands in a passage.
     ///
     /// # Errors
     /// [`HopError::TooLarge`] beyond 2³² nodes.
@@ -69,12 +120,31 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
     where
         I: 'a,
     {
+        Self::build_with(passages, &GraphOptions::default())
+    }
+
+    /// As [`build`](Self::build), with other options.
+    ///
+    /// # Errors
+    /// As there, and [`HopError::Option`].
+    pub fn build_with<'a>(
+        passages: impl IntoIterator<Item = &'a Passage<I>>,
+        options: &GraphOptions,
+    ) -> Result<Self, HopError>
+    where
+        I: 'a,
+    {
+        options.check()?;
         let mut passages: Vec<&Passage<I>> = passages.into_iter().collect();
         passages.sort_by(|a, b| a.id.cmp(&b.id));
         let mut names = titled_names(&passages);
         let mentions = mentions(&passages, &names);
         add_mentions(&passages, &mentions, &mut names);
-        let keys = number(passages.len(), &mut names)?;
+        let synonyms = match options.synonyms {
+            Some(threshold) => synonyms(&names, threshold),
+            None => Vec::new(),
+        };
+        let keys = number(passages.len(), &synonyms, &mut names)?;
 
         let mut builder = GraphBuilder::undirected(passages.len() + keys.len())?;
         for name in names.values() {
@@ -84,6 +154,12 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             for &passage in &name.passages {
                 let about = name.titled.binary_search(&passage).is_ok();
                 builder.add(passage, node, if about { TITLE_WEIGHT } else { 1.0 })?;
+            }
+        }
+        for pair in &synonyms {
+            let node = |key: &str| names.get(key).and_then(|name| name.node);
+            if let (Some(one), Some(two)) = (node(&pair.keys.0), node(&pair.keys.1)) {
+                builder.add(one, two, options.synonym_weight * pair.similarity)?;
             }
         }
         let graph = builder.build();
@@ -106,6 +182,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             passages: nodes,
             names,
             keys,
+            synonyms,
             facts,
             vocabulary,
             graph,
@@ -128,6 +205,17 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         self.facts.iter().map(|fact| fact.text.as_str())
     }
 
+    /// The pairs of names that are taken for spellings of one, by their keys.
+    pub fn synonyms(&self) -> impl ExactSizeIterator<Item = &Synonym> {
+        self.synonyms.iter()
+    }
+
+    /// The two names of a pair, as they are written.
+    #[must_use]
+    pub fn spelled<'a>(&'a self, pair: &'a Synonym) -> (&'a str, &'a str) {
+        (self.display(&pair.keys.0), self.display(&pair.keys.1))
+    }
+
     /// The adjacency matrix: passages in the order of [`passages`](Self::passages), then names in
     /// the order of [`names`](Self::names).
     #[must_use]
@@ -141,6 +229,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         self.passages == other.passages
             && self.names == other.names
             && self.keys == other.keys
+            && self.synonyms == other.synonyms
             && self.facts == other.facts
             && self.vocabulary == other.vocabulary
             && self.graph == other.graph
@@ -262,13 +351,23 @@ fn add_mentions<I>(
     }
 }
 
-/// Gives nodes to titles and to names of at least two passages; their keys, in order.
-fn number(passages: usize, names: &mut BTreeMap<String, Name>) -> Result<Vec<String>, HopError> {
+/// Gives nodes to titles, to names of at least two passages and to those with another spelling;
+/// their keys, in order.
+fn number(
+    passages: usize,
+    synonyms: &[Synonym],
+    names: &mut BTreeMap<String, Name>,
+) -> Result<Vec<String>, HopError> {
+    let spelled: BTreeSet<&str> = synonyms
+        .iter()
+        .flat_map(|pair| [pair.keys.0.as_str(), pair.keys.1.as_str()])
+        .collect();
     let too_large = || HopError::TooLarge { limit: u32::MAX };
     let mut next = u32::try_from(passages).map_err(|_| too_large())?;
     let mut keys = Vec::new();
     for (key, name) in names.iter_mut() {
-        if name.passages.len() >= 2 || !name.titled.is_empty() {
+        let joins = name.passages.len() >= 2 || spelled.contains(key.as_str());
+        if joins || !name.titled.is_empty() {
             name.node = Some(next);
             keys.push(key.clone());
             next = next.checked_add(1).ok_or_else(too_large)?;

@@ -10,6 +10,8 @@
 //! | [`paper`] | [`paper::PaperHippoRag`], [`paper::FirstHippoRag`]: HippoRAG 2 and 1 as published |
 //! | [`prop`] | [`prop::PropRag`]: PropRAG, as published and clean |
 //! | [`hoprag`] | [`hoprag::HopRag`]: HopRAG over the whole corpus |
+//! | [`synonyms`] | [`Synonym`]: names that are spelled differently and are one |
+//! | [`gate`] | [`HopGate`]: whether a question needs hops, from what a first search found |
 //! | [`explain`] | [`HopGraph::explain`]: shares of a score and the paths they came by |
 //!
 //! **What an asker may not see has no part in a walk.** A graph is built from the visible
@@ -41,8 +43,10 @@
 
 mod error;
 pub mod explain;
+pub mod gate;
 pub mod graph;
 pub mod hoprag;
+mod meeting;
 pub mod memory;
 mod names;
 pub mod paper;
@@ -51,13 +55,16 @@ pub mod prop;
 pub mod recall;
 mod relation;
 mod scale;
+pub mod synonyms;
 
 pub use error::HopError;
 pub use explain::{Explanation, Part, Step};
-pub use graph::HopGraph;
+pub use gate::{FirstStage, HopDecision, HopGate, HopSigns};
+pub use graph::{GraphOptions, HopGraph};
 pub use memory::HopMemory;
 pub use passage::Passage;
 pub use recall::{RecallOptions, Recalled, Seed, SeedReason};
+pub use synonyms::Synonym;
 
 /// The crate's README, so that its example is compiled and run.
 #[cfg(doctest)]

@@ -26,6 +26,9 @@ pub struct RecallOptions {
     pub alpha: f64,
     /// How much the facts that a question asks for weigh beside the name they are about.
     pub fact_weight: f64,
+    /// How much the passages between two names of the question weigh beside these names, where one
+    /// passage each has them and none is about them.
+    pub between_weight: f64,
     /// How much the passage that is nearest in meaning weighs; a name of one passage weighs 1.
     pub dense_weight: f64,
 }
@@ -35,6 +38,7 @@ impl Default for RecallOptions {
         Self {
             alpha: 0.5,
             fact_weight: 0.5,
+            between_weight: 1.0,
             dense_weight: 0.005,
         }
     }
@@ -44,6 +48,7 @@ impl RecallOptions {
     fn check(&self) -> Result<(), HopError> {
         let weights = [
             ("fact_weight", self.fact_weight),
+            ("between_weight", self.between_weight),
             ("dense_weight", self.dense_weight),
         ];
         for (name, value) in weights {
@@ -75,6 +80,11 @@ pub enum SeedReason {
     Joined {
         /// The fact.
         text: String,
+    },
+    /// The walks from two names of the question meet there.
+    Between {
+        /// The names, as they are written in the visible passages.
+        names: [String; 2],
     },
     /// It is near the question in meaning.
     Dense,
@@ -140,11 +150,15 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
     ///   are those of the passages it is the title of, else those whose subject it is;
     /// - the passages of facts that join two names of the question, by `fact_weight` times the larger
     ///   weight of the two: a passage that lists names says less than one that relates them;
+    /// - the passages between two names that one passage each has and none is about: where the walks
+    ///   from the one and from the other meet, together
+    ///   [`between_weight`](RecallOptions::between_weight);
     /// - the passages of `dense`, by [`dense_weight`](RecallOptions::dense_weight) times their
     ///   score, scaled to between 0 and 1 over those that are in the graph.
     ///
     /// `dense` is a ranking under the view of this graph; ids that the graph does not hold are
-    /// passed over. O(nodes + edges) a step, about 20 steps.
+    /// passed over. O(nodes + edges) a step, about 20 steps; as many again for each of up to four
+    /// names of one passage, where there are two of these.
     ///
     /// # Errors
     /// [`HopError::Option`], and [`HopError::Walk`] for an α outside [0, 1).
@@ -161,6 +175,11 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             self.seed_name(name, &asked, options, &mut seeds);
         }
         self.seed_joined(&asked, options.fact_weight, &mut seeds);
+        let names = asked
+            .names
+            .iter()
+            .filter_map(|found| self.known(&found.key));
+        self.seed_meetings(names, options.between_weight, options.alpha, &mut seeds)?;
         if let Some(dense) = dense {
             self.seed_dense(dense, options.dense_weight, &mut seeds);
         }

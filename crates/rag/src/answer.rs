@@ -1,6 +1,7 @@
 //! Questions to cited answers, or refusals.
 
 use cornu_core::{Chunk, Principal, Trace};
+use cornu_hop::HopDecision;
 use cornu_store::Snapshot;
 
 use crate::anchors::{Anchor, anchors, named, words_of};
@@ -10,6 +11,7 @@ use crate::evidence::{Statement, choose, cosine};
 use crate::explain;
 use crate::index::LiveRagIndex;
 use crate::multihop::Walked;
+use crate::route::{self, AnswerRoute, Candidates};
 use crate::search::{Hit, Routes};
 use crate::threshold::Threshold;
 
@@ -203,6 +205,9 @@ impl LiveRagIndex {
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
         judged.routes.note(&mut trace, self);
+        if let Some(decision) = &judged.decision {
+            route::note(&mut trace, decision);
+        }
         if let Some(walked) = &judged.walked {
             walked.note(&mut trace);
         }
@@ -256,16 +261,11 @@ impl LiveRagIndex {
             true => anchors(&self.options.tokenizer, question),
             false => Vec::new(),
         };
-        let walked = match route {
-            AnswerRoute::Hybrid => None,
-            AnswerRoute::Hop => {
-                Some(self.walk(snapshot, question, &routes.dense, self.options.evidence)?)
-            }
-        };
-        let mut hits = match &walked {
-            Some(walked) => walked.hits(snapshot, &routes.dense)?,
-            None => routes.hits(snapshot)?,
-        };
+        let Candidates {
+            mut hits,
+            walked,
+            decision,
+        } = self.candidates(route, snapshot, question, &routes)?;
         for anchor in anchors.iter().take(MOST_NAMES) {
             hits.extend(self.naming(snapshot, anchor.text(), &routes)?);
         }
@@ -291,6 +291,7 @@ impl LiveRagIndex {
         }
         Ok(Judged {
             routes,
+            decision,
             walked,
             anchors,
             evidence,
@@ -341,6 +342,7 @@ impl LiveRagIndex {
 /// The evidence for a question, with what it is judged by.
 pub(crate) struct Judged {
     routes: Routes,
+    decision: Option<HopDecision>,
     walked: Option<Walked>,
     anchors: Vec<Anchor>,
     evidence: Vec<Evidence>,
@@ -354,20 +356,6 @@ struct Evidence {
     names: Vec<bool>,
     /// How a walk came to it.
     paths: Vec<String>,
-}
-
-/// Where the evidence of an answer comes from.
-///
-/// ```
-/// assert_eq!(cornu::AskOptions::default().route, cornu::AnswerRoute::Hybrid);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AnswerRoute {
-    /// The [hybrid search](LiveRagIndex::search_hybrid).
-    #[default]
-    Hybrid,
-    /// A [walk](LiveRagIndex::search_hop) over names and facts.
-    Hop,
 }
 
 impl Judged {

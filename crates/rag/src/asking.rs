@@ -3,9 +3,10 @@
 use cornu_core::Principal;
 use cornu_segment::SegmentOptions;
 
-use crate::answer::{AnswerRoute, Response};
+use crate::answer::Response;
 use crate::error::RagError;
 use crate::index::LiveRagIndex;
+use crate::route::AnswerRoute;
 use crate::segments::FoundSegments;
 use crate::tables::{self, FromTable};
 use crate::threshold::Threshold;

@@ -158,7 +158,7 @@ pub(crate) fn passage(chunk: &Chunk, row: Option<&[u8]>) -> Result<Passage<Chunk
 
 /// What is read of a chunk: the outermost heading, which says what the document is about and what a
 /// pronoun stands for; the other headings; what is indexed, without the path in front of it.
-fn text(chunk: &Chunk) -> String {
+pub(crate) fn text(chunk: &Chunk) -> String {
     let path = chunk.heading_path.as_slice();
     let body = match chunk.index_text.split_once('\n') {
         Some((first, rest)) if is_end_of(first, path) => rest,

@@ -77,12 +77,7 @@ impl LiveRagIndex {
         let walked = self.walk(&snapshot, question, &dense, k)?;
         let mut trace = Trace::new();
         explain::route(&mut trace, "dense", depth, &dense);
-        walked.note(&mut trace);
-        let hits = walked.hits(&snapshot, &dense)?;
-        for (at, hit) in hits.iter().enumerate() {
-            let step = explain::hit(&mut trace, at + 1, hit);
-            step.note("paths", walked.paths(&snapshot, &hit.chunk.id)?);
-        }
+        let hits = walked.shown(&snapshot, &dense, &mut trace)?;
         Ok(Found { hits, trace })
     }
 
@@ -213,6 +208,22 @@ impl Walked {
         })
     }
 
+    /// As [`hits`](Self::hits), told to the trace with their paths.
+    pub(crate) fn shown(
+        &self,
+        snapshot: &Snapshot<'_>,
+        dense: &Ranking<ChunkId>,
+        trace: &mut Trace,
+    ) -> Result<Vec<Hit>, RagError> {
+        self.note(trace);
+        let hits = self.hits(snapshot, dense)?;
+        for (at, hit) in hits.iter().enumerate() {
+            let paths = self.paths(snapshot, &hit.chunk.id)?;
+            explain::hit(trace, at + 1, hit).note("paths", paths);
+        }
+        Ok(hits)
+    }
+
     pub(crate) fn note(&self, trace: &mut Trace) {
         let (near, named): (Vec<_>, Vec<_>) = self
             .recalled
@@ -233,6 +244,7 @@ impl Walked {
             .note("near", near.len())
             .note("passages", graph.passages().len())
             .note("facts", graph.facts().len())
+            .note("spellings", graph.synonyms().len())
             .note("unread", self.view.unread)
             .note("converged", self.recalled.converged);
     }
@@ -274,6 +286,9 @@ fn in_words(reason: &SeedReason) -> String {
         SeedReason::Named { name } => format!("the name {name}"),
         SeedReason::Fact { name, text } => format!("what is asked of {name}, “{text}”"),
         SeedReason::Joined { text } => format!("what joins two names, “{text}”"),
+        SeedReason::Between {
+            names: [one, another],
+        } => format!("standing between {one} and {another}"),
         SeedReason::Dense => "being near the question".to_owned(),
     }
 }

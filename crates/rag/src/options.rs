@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_core::Extractor;
 use cornu_fuse::{Normalisation, RrfOptions};
-use cornu_hop::RecallOptions;
+use cornu_hop::{HopGate, RecallOptions};
 use cornu_pool::CacheOptions;
 use cornu_remote::Disclosure;
 use cornu_rerank::{Reranker, TokenSpace};
@@ -68,6 +68,9 @@ pub struct RagOptions {
     pub extractor: Option<Arc<dyn Extractor>>,
     /// The weights of the walk over names and facts.
     pub recall: RecallOptions,
+    /// What decides whether a question of [`search_auto`](crate::LiveRagIndex::search_auto) needs
+    /// that walk.
+    pub gate: HopGate,
     /// The database's options.
     pub store: cornu_store::Options,
     /// What the provider and the extractor may be sent. Default `None`: both are local, so nothing leaves the
@@ -139,6 +142,7 @@ impl Default for RagOptions {
             tokens: None,
             extractor: None,
             recall: RecallOptions::default(),
+            gate: HopGate::default(),
             store: cornu_store::Options::default(),
             disclosure: None,
             cache: None,
@@ -187,6 +191,7 @@ impl fmt::Debug for RagOptions {
                 &self.extractor.as_ref().map(|one| one.fingerprint()),
             )
             .field("recall", &self.recall)
+            .field("gate", &self.gate)
             .field("store", &self.store)
             .field("disclosure", &self.disclosure)
             .field("cache", &self.cache)

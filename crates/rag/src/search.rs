@@ -153,10 +153,22 @@ impl LiveRagIndex {
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
         routes.note(&mut trace, self);
+        self.explain_hits(&snapshot, &routes, question, &mut trace)?;
+        Ok(trace)
+    }
+
+    /// What each chunk of a hybrid search was found by, and what tables say.
+    pub(crate) fn explain_hits(
+        &self,
+        snapshot: &Snapshot<'_>,
+        routes: &Routes,
+        question: &str,
+        trace: &mut Trace,
+    ) -> Result<(), RagError> {
         let query = Query::new(&self.options.tokenizer, question);
-        let hits = routes.hits(&snapshot)?;
+        let hits = routes.hits(snapshot)?;
         let bm25 = &self.options.bm25;
-        let words = self.postings.with(&snapshot, |searcher| {
+        let words = self.postings.with(snapshot, |searcher| {
             hits.iter()
                 .map(|hit| {
                     let row = routes
@@ -169,7 +181,7 @@ impl LiveRagIndex {
                 .collect::<Result<Vec<_>, _>>()
         })?;
         for (at, (hit, words)) in hits.iter().zip(&words).enumerate() {
-            let step = explain::hit(&mut trace, at + 1, hit);
+            let step = explain::hit(trace, at + 1, hit);
             if let Some(words) = words {
                 explain::words(step, words);
             }
@@ -177,9 +189,9 @@ impl LiveRagIndex {
                 second::matches(step, &**reranker, question, hit)?;
             }
         }
-        let tables = self.tables_on(&snapshot, question, &routes)?;
-        tables::note(&mut trace, &tables);
-        Ok(trace)
+        let tables = self.tables_on(snapshot, question, routes)?;
+        tables::note(trace, &tables);
+        Ok(())
     }
 
     /// Both routes on one snapshot, fused, cut at `k`.
@@ -319,6 +331,11 @@ impl Routes {
             Some(second) => second.order().take(LEADS).map(|(id, _)| id).collect(),
             None => self.first.clone(),
         }
+    }
+
+    /// As [`leads`](Self::leads), in the order of the first stage.
+    pub(crate) fn first(&self) -> &[ChunkId] {
+        &self.first
     }
 
     /// The fused chunks, best first.

@@ -1,5 +1,6 @@
 //! The methods side by side.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -51,6 +52,8 @@ pub(super) fn measure(
         if bench.part == Part::Full {
             let median = timing::median(&seconds, "ms", |seconds| seconds * 1000.0);
             add("ms", Measure::exact(median.value, "ms", median.n));
+            let mean = seconds.iter().sum::<f64>() / seconds.len() as f64 * 1000.0;
+            add("mean_ms", Measure::exact(mean, "ms", median.n));
             add("index_s", Measure::exact(method.index_seconds, "s", 1));
         }
         rows.push(row);
@@ -67,31 +70,42 @@ fn ask(method: &Method<'_>, set: &Set) -> Result<(Samples, Vec<f64>)> {
         let start = Instant::now();
         let found = (method.answer)(at).with_context(|| method.name)?;
         seconds.push(start.elapsed().as_secs_f64());
-        let five = recall(&found, asked, 5);
-        paired::put(&mut samples, "recall@2", Some(recall(&found, asked, 2)));
+        let one_or_none = |whether: bool| f64::from(u8::from(whether));
+        let five = recall(&found.best, asked, 5);
+        paired::put(
+            &mut samples,
+            "recall@2",
+            Some(recall(&found.best, asked, 2)),
+        );
         paired::put(&mut samples, "recall@5", Some(five));
-        let whole = f64::from(u8::from(five >= 1.0));
-        paired::put(&mut samples, "all@5", Some(whole));
+        paired::put(&mut samples, "all@5", Some(one_or_none(five >= 1.0)));
+        paired::put(&mut samples, "hopped", found.hopped.map(one_or_none));
+        if !asked.bridges.is_empty() {
+            let mut first = found.best.iter().take(2);
+            let bridge = first.any(|at| asked.bridges.contains(at));
+            paired::put(&mut samples, "bridge@2", Some(one_or_none(bridge)));
+        }
     }
     Ok((samples, seconds))
 }
 
 fn recall(found: &[usize], asked: &Asked, k: usize) -> f64 {
-    let hits = found.iter().take(k).filter(|at| asked.gold.contains(at));
-    hits.count() as f64 / asked.gold.len() as f64
+    let best: BTreeSet<usize> = found.iter().take(k).copied().collect();
+    let held = asked.gold.iter().filter(|piece| !piece.is_disjoint(&best));
+    held.count() as f64 / asked.gold.len() as f64
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
+    use super::super::methods::Reply;
     use super::*;
 
     #[test]
     fn a_question_is_found_whole_when_all_its_passages_are_among_five() {
         let asked = |gold: [usize; 2]| Asked {
             text: "?".to_owned(),
-            gold: BTreeSet::from(gold),
+            gold: gold.map(|at| BTreeSet::from([at])).into(),
+            bridges: BTreeSet::from([gold[1]]),
         };
         let set = Set {
             texts: Vec::new(),
@@ -101,12 +115,19 @@ mod tests {
             name: "given",
             index_seconds: 0.0,
             embedded: 0,
-            answer: Box::new(|_| Ok(vec![1, 2, 3, 4, 5, 6])),
+            answer: Box::new(|at| {
+                Ok(Reply {
+                    best: vec![1, 2, 3, 4, 5, 6],
+                    hopped: Some(at == 0),
+                })
+            }),
         };
         let (samples, seconds) = ask(&method, &set).unwrap();
         assert_eq!(samples["recall@2"], [0.5, 0.5, 0.5]);
         assert_eq!(samples["recall@5"], [1.0, 0.5, 1.0]);
         assert_eq!(samples["all@5"], [1.0, 0.0, 1.0]);
+        assert_eq!(samples["bridge@2"], [0.0, 0.0, 0.0]);
+        assert_eq!(samples["hopped"], [1.0, 0.0, 0.0]);
         assert_eq!(seconds.len(), 3);
     }
 }

@@ -14,7 +14,7 @@ use cornu_hop::paper::{
     FirstHippoRag, FirstOptions, PaperHippoRag, PaperOptions, PaperPassage, WeightMode,
 };
 use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
-use cornu_hop::{HopGraph, Passage, RecallOptions};
+use cornu_hop::{FirstStage, GraphOptions, HopGate, HopGraph, Passage, RecallOptions};
 use ndarray::{Array1, Array2, s};
 
 use super::set::Set;
@@ -32,10 +32,20 @@ const CHAPTER_DAMPING: f64 = 0.85;
 /// What all others are compared with.
 pub(super) const REFERENCE: &str = "hybrid";
 
+const WALKS: [&str; 6] = [
+    "walk",
+    "walk-seeds-only",
+    "walk-no-facts",
+    "walk-no-between",
+    "walk-no-dense",
+    "walk-no-synonyms",
+];
+
 /// The names of the methods, in the order in which they are measured.
 pub(super) fn names(more: &[More]) -> Vec<&'static str> {
     let mut names = vec!["dense", "bm25", REFERENCE];
-    names.extend(["walk", "walk-seeds-only", "walk-no-facts", "walk-no-dense"]);
+    names.extend(WALKS);
+    names.push("auto");
     for one in more {
         names.extend(match one {
             More::Hippo => &[
@@ -51,8 +61,16 @@ pub(super) fn names(more: &[More]) -> Vec<&'static str> {
     names
 }
 
-/// The best passages for the question at a position, best first.
-type Answer<'a> = Box<dyn Fn(usize) -> Result<Vec<usize>> + 'a>;
+/// What a method finds for the question at a position.
+type Answer<'a> = Box<dyn Fn(usize) -> Result<Reply> + 'a>;
+
+/// What a method found.
+pub(super) struct Reply {
+    /// The best passages, best first.
+    pub(super) best: Vec<usize>,
+    /// Whether it walked, where it decides.
+    pub(super) hopped: Option<bool>,
+}
 
 /// A method, ready to be asked.
 pub(super) struct Method<'a> {
@@ -125,16 +143,14 @@ impl<'a> Space<'a> {
             let (text, _) = self.question(at)?;
             Ok(top(&words.search(text)?))
         });
-        let hybrid: Answer<'_> = Box::new(move |at| {
+        let both: Answer<'_> = Box::new(move |at| {
             let (text, vector) = self.question(at)?;
-            let (dense, sparse) = (self.ranked(vector)?.top(DEPTH), other.search(text)?);
-            let lists = [Weighted::new(&dense, 1.0), Weighted::new(&sparse, 1.0)];
-            Ok(top(rrf_fuse(&lists, RrfOptions::default())?.ranking()))
+            Ok(top(&hybrid(&self.ranked(vector)?, &other.search(text)?)?))
         });
         Ok(vec![
             bare("dense", 0.0, dense),
             bare("bm25", index_seconds, sparse),
-            bare(REFERENCE, index_seconds, hybrid),
+            bare(REFERENCE, index_seconds, both),
         ])
     }
 
@@ -144,29 +160,35 @@ impl<'a> Space<'a> {
         let start = Instant::now();
         let graph = Rc::new(HopGraph::build(facts)?);
         let index_seconds = read + start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let options = GraphOptions {
+            synonyms: None,
+            ..GraphOptions::default()
+        };
+        let bare = Rc::new(HopGraph::build_with(facts, &options)?);
+        let bare_seconds = read + start.elapsed().as_secs_f64();
         let whole = RecallOptions::default();
-        let parts = [
-            ("walk", true, whole),
-            (
-                "walk-seeds-only",
-                true,
-                RecallOptions {
-                    alpha: 0.0,
-                    ..whole
-                },
-            ),
-            (
-                "walk-no-facts",
-                true,
-                RecallOptions {
-                    fact_weight: 0.0,
-                    ..whole
-                },
-            ),
-            ("walk-no-dense", false, whole),
-        ];
-        let method = |(name, with_dense, options): (&'static str, bool, RecallOptions)| {
-            let graph = Rc::clone(&graph);
+        let part = |name: &str| match name {
+            "walk-seeds-only" => RecallOptions {
+                alpha: 0.0,
+                ..whole
+            },
+            "walk-no-facts" => RecallOptions {
+                fact_weight: 0.0,
+                ..whole
+            },
+            "walk-no-between" => RecallOptions {
+                between_weight: 0.0,
+                ..whole
+            },
+            _ => whole,
+        };
+        let method = |name: &'static str| {
+            let (graph, index_seconds) = match name {
+                "walk-no-synonyms" => (Rc::clone(&bare), bare_seconds),
+                _ => (Rc::clone(&graph), index_seconds),
+            };
+            let (options, with_dense) = (part(name), name != "walk-no-dense");
             let answer: Answer<'_> = Box::new(move |at| {
                 let (text, vector) = self.question(at)?;
                 let dense = with_dense.then(|| self.ranked(vector)).transpose()?;
@@ -179,7 +201,47 @@ impl<'a> Space<'a> {
                 answer,
             }
         };
-        Ok(parts.map(method).into())
+        let mut methods: Vec<Method<'_>> = WALKS.map(method).into();
+        methods.push(self.auto(graph, index_seconds)?);
+        Ok(methods)
+    }
+
+    /// The hybrid search, or the walk where that looks as if the question needed it: as the
+    /// product's route `auto`.
+    fn auto(&self, graph: Rc<HopGraph<usize>>, index_seconds: f64) -> Result<Method<'_>> {
+        let start = Instant::now();
+        let words = Words::new(&self.set.texts)?;
+        let index_seconds = index_seconds + start.elapsed().as_secs_f64();
+        let gate = HopGate::default();
+        let answer: Answer<'_> = Box::new(move |at| {
+            let (text, vector) = self.question(at)?;
+            let dense = self.ranked(vector)?;
+            let fused = hybrid(&dense, &words.search(text)?)?;
+            let scores = dense.iter().take(DEPTH).map(|scored| scored.score);
+            let best = fused.ids().take(TOP);
+            let best = best.filter_map(|&at| self.set.texts.get(at));
+            let decision = gate.decide(&FirstStage {
+                question: text,
+                dense: &scores.collect::<Vec<f64>>(),
+                passages: &best.map(String::as_str).collect::<Vec<&str>>(),
+            });
+            let reply = if decision.hops {
+                let options = RecallOptions::default();
+                top(&graph.recall(text, Some(&dense), &options)?.ranking)
+            } else {
+                top(&fused)
+            };
+            Ok(Reply {
+                hopped: Some(decision.hops),
+                ..reply
+            })
+        });
+        Ok(Method {
+            name: "auto",
+            index_seconds,
+            embedded: 0,
+            answer,
+        })
     }
 
     /// The published methods that were asked for, one after another.
@@ -365,6 +427,14 @@ impl<'a> Space<'a> {
     }
 }
 
+/// Reciprocal ranks over the best of both routes.
+fn hybrid(dense: &Ranking<usize>, sparse: &Ranking<usize>) -> Result<Ranking<usize>> {
+    let best = dense.iter().take(DEPTH);
+    let dense = Ranking::new(best.map(|scored| (scored.id, scored.score)))?;
+    let lists = [Weighted::new(&dense, 1.0), Weighted::new(sparse, 1.0)];
+    Ok(rrf_fuse(&lists, RrfOptions::default())?.ranking().clone())
+}
+
 /// A method that embeds nothing further.
 fn bare<'a>(name: &'static str, index_seconds: f64, answer: Answer<'a>) -> Method<'a> {
     Method {
@@ -379,12 +449,18 @@ fn keywords(names: &[String]) -> BTreeSet<String> {
     names.iter().map(|name| entity_key(name)).collect()
 }
 
-fn top(ranking: &Ranking<usize>) -> Vec<usize> {
-    ranking.ids().take(TOP).copied().collect()
+fn top(ranking: &Ranking<usize>) -> Reply {
+    Reply {
+        best: ranking.ids().take(TOP).copied().collect(),
+        hopped: None,
+    }
 }
 
-fn numbers(ranking: &Ranking<u32>) -> Vec<usize> {
-    ranking.ids().take(TOP).map(|&at| at as usize).collect()
+fn numbers(ranking: &Ranking<u32>) -> Reply {
+    Reply {
+        best: ranking.ids().take(TOP).map(|&at| at as usize).collect(),
+        hopped: None,
+    }
 }
 
 /// Rows in the order of the texts.

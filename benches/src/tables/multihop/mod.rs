@@ -31,7 +31,16 @@ const WIKI: &str = "2wiki-500-test";
 const MUSIQUE: &str = "musique-train-100";
 const MUSIQUE_RULES: &str = "musique-train-100-rules";
 const HOTPOT: &str = "hotpotqa-train-100";
+/// Questions that one passage answers.
+const ONE_HOP: &str = "questions-ext-test";
 const AUDIT_FOLDER: &str = "audit";
+const CHAINS_FOLDER: &str = "chains";
+/// The chains of `bench-data`, by how the ids of their questions begin.
+const CHAINS: [(&str, &str); 3] = [
+    ("chains-open", "o"),
+    ("chains-kept", "k"),
+    ("chains-links", "l"),
+];
 const ALL_METHODS: [More; 3] = [More::Hippo, More::Prop, More::HopRag];
 
 /// A public set, and how it is measured.
@@ -138,9 +147,17 @@ impl Table for Multihop {
                 for plan in &PLANS {
                     rows.extend(bench.rows(plan.dataset, || public(bench, plan, model))?);
                 }
+                for (dataset, ids) in CHAINS {
+                    rows.extend(bench.rows(dataset, || chains(bench, dataset, ids, model))?);
+                }
+                rows.extend(bench.rows(ONE_HOP, || one_hop(bench, model))?);
             }
             Err(reason) => {
                 rows.extend(gated(AUDIT, &ALL_METHODS, &reason));
+                for (dataset, _) in CHAINS {
+                    rows.extend(gated(dataset, &[], &reason));
+                }
+                rows.extend(gated(ONE_HOP, &[], &reason));
                 for plan in &PLANS {
                     rows.extend(gated(plan.dataset, plan.more, &reason));
                 }
@@ -156,6 +173,10 @@ impl Table for Multihop {
             "audit/corpus.jsonl",
             "audit/queries.jsonl",
             "audit/qrels.tsv",
+            "chains/corpus.jsonl",
+            "chains/queries.jsonl",
+            "chains/qrels.tsv",
+            "questions-ext.jsonl",
             "external.toml",
         ]
     }
@@ -172,6 +193,7 @@ impl Table for Multihop {
              asks at query time; HopRAG's questions come from rules. The published figures are of \
              other embedders, other facts and the whole question sets.",
             "That a name in a title weighs more cannot be switched off, so no row takes it away.",
+            "The questions that one hop answers are over other documents than those that need              several, so what tells them apart may be the documents as well.",
             "The audit has 12 questions of two patterns; three templates of its distractors were \
              reworded once, after every baseline had been seen to find nothing. It is a \
              demonstration, not a held-out test.",
@@ -185,6 +207,22 @@ fn audit(bench: &Bench<'_>, dataset: &str, model: &dyn EmbeddingProvider) -> Res
     let set = Set::new(&bench.data.set(AUDIT_FOLDER)?, 0)?;
     let facts = by_rules(&set);
     measure(dataset, &set, &facts, model, &ALL_METHODS, bench)
+}
+
+fn chains(
+    bench: &Bench<'_>,
+    dataset: &str,
+    ids: &str,
+    model: &dyn EmbeddingProvider,
+) -> Result<Vec<Row>> {
+    let public = bench.data.set(CHAINS_FOLDER)?;
+    let set = Set::of(&public, 0, |id| id.starts_with(ids))?;
+    measure(dataset, &set, &by_rules(&set), model, &[], bench)
+}
+
+fn one_hop(bench: &Bench<'_>, model: &dyn EmbeddingProvider) -> Result<Vec<Row>> {
+    let set = Set::of_documents(bench.data, "questions-ext.jsonl")?;
+    measure(ONE_HOP, &set, &by_rules(&set), model, &[], bench)
 }
 
 fn public(bench: &Bench<'_>, plan: &Plan, model: &dyn EmbeddingProvider) -> Result<Vec<Row>> {
@@ -260,6 +298,9 @@ mod tests {
         assert!(get("bm25", "recall@5") > 0.3);
         assert!(get("walk", "all@5") > get("hybrid", "all@5"));
         assert!(get("walk", "recall@5") > get("walk-seeds-only", "recall@5"));
+        // What stands between two names is among the first two, and only because they are seeds.
+        assert!(get("walk", "bridge@2") > get("walk-no-between", "bridge@2"));
+        assert!(get("auto", "hopped") > 0.0);
         assert!(
             rows.iter()
                 .all(|row| row.metrics.values().all(|measure| !measure.is_timing()))
@@ -293,6 +334,41 @@ mod tests {
     }
 
     #[test]
+    fn chains_and_questions_of_one_hop_are_what_they_say() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let data = BenchData::load(&root.join("bench-data")).unwrap();
+        let public = data.set(CHAINS_FOLDER).unwrap();
+        let counts = CHAINS.map(|(_, ids)| {
+            let set = Set::of(&public, 0, |id| id.starts_with(ids)).unwrap();
+            assert!(
+                set.asked
+                    .iter()
+                    .all(|asked| (2..=4).contains(&asked.gold.len()))
+            );
+            let with_bridge = set.asked.iter().filter(|asked| !asked.bridges.is_empty());
+            (set.asked.len(), with_bridge.count())
+        });
+        assert_eq!(counts, [(144, 0), (72, 0), (36, 36)]);
+        let set = Set::of_documents(&data, "questions-ext.jsonl").unwrap();
+        let single = set
+            .asked
+            .iter()
+            .filter(|asked| asked.gold.len() == 1)
+            .count();
+        assert!(
+            single * 10 > set.asked.len() * 8,
+            "{single} of {}",
+            set.asked.len()
+        );
+        // A chunk that is cut within a phrase does not hold it; that is rare.
+        let held = set
+            .asked
+            .iter()
+            .filter(|asked| asked.gold.iter().all(|piece| !piece.is_empty()));
+        assert!(held.count() * 10 > set.asked.len() * 9);
+    }
+
+    #[test]
     fn without_a_model_every_row_is_gated_under_its_own_name() {
         for row in PLANS
             .iter()
@@ -310,7 +386,9 @@ mod tests {
         let mut rows: Vec<(&str, &str)> = UNMEASURED.iter().map(|one| (one.0, one.1)).collect();
         let audits = [AUDIT_HASH, AUDIT].map(|dataset| (dataset, &ALL_METHODS[..]));
         let plans = PLANS.iter().map(|plan| (plan.dataset, plan.more));
-        for (dataset, more) in plans.chain(audits) {
+        let bare = CHAINS.iter().map(|(dataset, _)| *dataset).chain([ONE_HOP]);
+        let bare = bare.map(|dataset| (dataset, &[][..]));
+        for (dataset, more) in plans.chain(audits).chain(bare) {
             rows.extend(methods::names(more).into_iter().map(|name| (dataset, name)));
         }
         for (dataset, _) in &rows {

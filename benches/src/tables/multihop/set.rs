@@ -1,13 +1,18 @@
 //! The sets: passages with what is read from them, questions with their gold passages.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use cornu_core::Document;
+use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
+use cornu_core::{Chunk, Document};
+use cornu_eval::questions::{Alternative, fold_white_space};
 use cornu_extract::{ImportRules, RuleExtractor, read_openie, split_title};
 use cornu_hop::Passage;
+use cornu_text::WordCounter;
 use sha2::{Digest, Sha256};
 
+use crate::corpus::BenchData;
 use crate::external::{self, PublicSet};
 
 /// Questions of `2wiki-500` that choices were made on: those with the smallest SHA-256 of their id.
@@ -16,9 +21,14 @@ pub(super) const DEV: usize = 150;
 /// A question.
 pub(super) struct Asked {
     pub(super) text: String,
-    /// Positions of the passages that answer it together.
-    pub(super) gold: BTreeSet<usize>,
+    /// What answers it together; of each piece the positions of the passages that hold it.
+    pub(super) gold: Vec<BTreeSet<usize>>,
+    /// The passages that stand between those that the question names, where the set says so.
+    pub(super) bridges: BTreeSet<usize>,
 }
+
+/// The grade of a passage that stands between others.
+const BRIDGE: u8 = 2;
 
 /// Passages and questions.
 pub(super) struct Set {
@@ -30,6 +40,15 @@ pub(super) struct Set {
 impl Set {
     /// The judged questions behind the first `dev`, by the SHA-256 of their ids.
     pub(super) fn new(public: &PublicSet, dev: usize) -> Result<Self> {
+        Self::of(public, dev, |_| true)
+    }
+
+    /// As [`new`](Self::new), of the questions whose ids pass.
+    pub(super) fn of(
+        public: &PublicSet,
+        dev: usize,
+        passes: impl Fn(&str) -> bool,
+    ) -> Result<Self> {
         let passages = public.passages.iter().enumerate();
         let position: BTreeMap<&str, usize> = passages
             .map(|(at, document)| (document.id().as_str(), at))
@@ -37,25 +56,72 @@ impl Set {
         let mut order: Vec<_> = public.queries.iter().collect();
         order.sort_by_key(|query| <[u8; 32]>::from(Sha256::digest(query.id.as_bytes())));
         let mut asked = Vec::new();
-        for query in order.into_iter().skip(dev) {
+        for query in order
+            .into_iter()
+            .skip(dev)
+            .filter(|query| passes(&query.id))
+        {
             let judged = public.qrels.get(&query.id);
             let judged = judged
                 .into_iter()
                 .flat_map(cornu_eval::metrics::Judgments::iter);
-            let gold = judged
-                .filter(|(_, grade)| *grade > 0)
-                .map(|(passage, _)| {
-                    let at = position.get(passage.as_str()).copied();
-                    at.with_context(|| format!("{}: no passage {passage}", query.id))
-                })
-                .collect::<Result<BTreeSet<usize>>>()?;
+            let mut gold = Vec::new();
+            let mut bridges = BTreeSet::new();
+            for (passage, grade) in judged.filter(|(_, grade)| *grade > 0) {
+                let at = position.get(passage.as_str()).copied();
+                let at = at.with_context(|| format!("{}: no passage {passage}", query.id))?;
+                gold.push(BTreeSet::from([at]));
+                if grade >= BRIDGE {
+                    bridges.insert(at);
+                }
+            }
             if !gold.is_empty() {
-                let text = query.text.clone();
-                asked.push(Asked { text, gold });
+                asked.push(Asked {
+                    text: query.text.clone(),
+                    gold,
+                    bridges,
+                });
             }
         }
         let texts = public.passages.iter().map(text).collect();
         Ok(Self { texts, asked })
+    }
+
+    /// The answerable test questions of a file of `bench-data`, over its documents in the chunks
+    /// that the product makes of them.
+    pub(super) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
+        let counter = Arc::new(WordCounter::new());
+        let chunker = SentencePacked::new(counter, SentencePackedOptions::default());
+        let mut chunks: Vec<Chunk> = Vec::new();
+        for document in data.documents() {
+            let own = chunker.chunk(document)?.into_iter();
+            chunks.extend(own.filter(|chunk| chunk.role.is_indexed()));
+        }
+        let folded: Vec<(&str, String)> = chunks
+            .iter()
+            .map(|chunk| (chunk.doc.as_str(), fold_white_space(&chunk.text)))
+            .collect();
+        let holding = |piece: &Vec<Alternative>| {
+            let is_held = |doc: &str, text: &str| {
+                let mut all = piece.iter();
+                all.any(|one| one.doc == doc && text.contains(fold_white_space(&one.phrase).trim()))
+            };
+            let chunks = folded.iter().enumerate();
+            let held = chunks.filter(|(_, (doc, text))| is_held(doc, text));
+            held.map(|(at, _)| at).collect()
+        };
+        let questions = data.questions(file)?.into_iter();
+        let asked = questions
+            .filter(|question| question.split == "test" && question.is_answerable())
+            .map(|question| Asked {
+                gold: question.evidence.iter().map(holding).collect(),
+                text: question.question,
+                bridges: BTreeSet::new(),
+            });
+        Ok(Self {
+            asked: asked.collect(),
+            texts: chunks.iter().map(chunk_text).collect(),
+        })
     }
 
     /// The passages with what the rules read from them.
@@ -85,6 +151,26 @@ impl Set {
         Ok(pairs
             .map(|(at, (text, own))| Passage::new(at, text, own.extraction))
             .collect())
+    }
+}
+
+/// As the product has a chunk read: the outermost heading, the others, the words below them.
+fn chunk_text(chunk: &Chunk) -> String {
+    let path = chunk.heading_path.as_slice();
+    let is_end = |line: &str| {
+        (0..path.len()).any(|outer| {
+            path.get(outer..)
+                .is_some_and(|left| left.join(" > ") == line)
+        })
+    };
+    let body = match chunk.index_text.split_once('\n') {
+        Some((first, rest)) if is_end(first) => rest,
+        _ => chunk.index_text.as_str(),
+    };
+    match path {
+        [] => body.to_owned(),
+        [title] => format!("{title}\n{body}"),
+        [title, inner @ ..] => format!("{title}\n{}\n\n{body}", inner.join(" > ")),
     }
 }
 
@@ -130,7 +216,7 @@ mod tests {
         assert!(
             set.asked
                 .iter()
-                .all(|asked| asked.gold == BTreeSet::from([0]))
+                .all(|asked| asked.gold == [BTreeSet::from([0])] && asked.bridges.is_empty())
         );
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     check_asker(&args.model.embedder, &principal)?;
     check_route(args.route, &args.model.rerank)?;
     let chat = args.chat.model(&principal)?;
-    let index = args.model.open(&args.database, chat, terminal)?;
+    let index = args.model.open(&args.index, chat, terminal)?;
     let threshold = match &args.threshold {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.model.embedder, &index, terminal)?,
@@ -48,7 +48,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_route(args.route, &args.model.rerank)?;
-    let index = args.model.open(&args.database, None, terminal)?;
+    let index = args.model.open(&args.index, None, terminal)?;
     let given = match &args.threshold {
         Some(given) => Some(threshold(given, &index)?),
         None => None,
@@ -65,8 +65,10 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
         None => {
             let (question, k) = (args.question.as_str(), args.k.get());
             let trace = match args.route {
+                AskRoute::Dense => index.explain_dense(&principal, question, k),
                 AskRoute::Hybrid => index.explain(&principal, question, k),
                 AskRoute::Hop => index.explain_hop(&principal, question, k),
+                AskRoute::Auto => index.explain_auto(&principal, question, k),
             }?;
             (trace, Outcome::Done, None)
         }
@@ -98,7 +100,7 @@ pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome
 fn check_route(route: AskRoute, rerank: &RerankArgs) -> Result<()> {
     ensure!(
         route == AskRoute::Hybrid || rerank.is_none(),
-        "--rerank looks again at what the hybrid search found; leave it out with --route hop"
+        "--rerank looks again at what the hybrid search found; leave it out with any other --route"
     );
     Ok(())
 }
@@ -113,8 +115,10 @@ fn ask_options(route: AskRoute, segments: SegmentsArg, threshold: &Threshold) ->
     let preset = segments.preset();
     AskOptions {
         route: match route {
+            AskRoute::Dense => AnswerRoute::Dense,
             AskRoute::Hybrid => AnswerRoute::Hybrid,
             AskRoute::Hop => AnswerRoute::Hop,
+            AskRoute::Auto => AnswerRoute::Auto,
         },
         segments: preset.map(|preset| segment_options(preset, threshold)),
         ..AskOptions::default()

@@ -104,3 +104,44 @@ fn hop_takes_no_reranker() {
         assert!(run.err.contains("hybrid"), "{command}: {}", run.err);
     }
 }
+
+#[test]
+fn auto_takes_one_of_two_routes_and_says_why() {
+    let folder = folder();
+    folder
+        .run("index docs --db h.db --acl public --extract rules")
+        .expect(0);
+    let hits = |route: &str, question: &str| {
+        let arguments = format!("--db h.db --public --json -k 3 --route {route}");
+        let json = folder.asks("search", question, &arguments).expect(0).json();
+        json["hits"].clone()
+    };
+    let nameless = "which regions are related?";
+    let auto = "--db h.db --public --route auto";
+    for question in [QUESTION, nameless] {
+        let explained = folder.asks("explain", question, auto).expect(0).out;
+        let route = explained
+            .lines()
+            .find(|line| line.contains("asked = \"auto\""));
+        let route = route.unwrap_or_else(|| panic!("{explained}"));
+        assert!(route.contains("reasons"), "{route}");
+        let taken = ["hop", "hybrid"]
+            .into_iter()
+            .find(|name| route.contains(&format!("taken = \"{name}\"")));
+        let taken = taken.unwrap_or_else(|| panic!("{route}"));
+        assert_eq!(hits("auto", question), hits(taken, question));
+        // Without a name there is nothing to walk from.
+        assert!(question != nameless || taken == "hybrid", "{route}");
+        let ask = "--db h.db --public --threshold -1 --route auto --json";
+        let asked = folder.asks("ask", question, ask).expect(0).json();
+        assert!(asked["trace"].to_string().contains(taken), "{asked}");
+    }
+    for route in ["dense", "auto"] {
+        let ask = format!("--db h.db --public --threshold -1 --route {route}");
+        let answered = folder.asks("ask", nameless, &ask).expect(0);
+        assert!(answered.out.contains("docs/"), "{}", answered.out);
+        let with = format!("{ask} --rerank maxsim");
+        let refused = folder.asks("ask", nameless, &with).expect(2);
+        assert!(refused.err.contains("hybrid"), "{}", refused.err);
+    }
+}

@@ -16,7 +16,7 @@ use std::time::Instant;
 use cornu_core::Ranking;
 use cornu_hop::paper::{PaperHippoRag, PaperOptions, PaperPassage, SynonymOptions, WeightMode};
 use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
-use cornu_hop::{HopGraph, RecallOptions};
+use cornu_hop::{GraphOptions, HopGraph, RecallOptions};
 
 use data::{Failure, Set, Table, dense, vectors};
 
@@ -36,7 +36,23 @@ fn main() -> Result<(), Failure> {
     let start = Instant::now();
     let facts = set.facts(std::env::var("OPENIE").ok().as_deref())?;
     let extracted = start.elapsed().as_secs_f64();
-    let graph = HopGraph::build(&facts)?;
+    let defaults = GraphOptions::default();
+    let synonyms =
+        setting("SPELLING")?.map_or(defaults.synonyms, |least| (least <= 1.0).then_some(least));
+    let synonym_weight = setting("SPELLING_WEIGHT")?.unwrap_or(defaults.synonym_weight);
+    let graph = HopGraph::build_with(
+        &facts,
+        &GraphOptions {
+            synonyms,
+            synonym_weight,
+        },
+    )?;
+    if std::env::var_os("SHOW").is_some() {
+        for pair in graph.synonyms() {
+            let (one, two) = graph.spelled(pair);
+            writeln!(out, "{:.3} {one} = {two}", pair.similarity)?;
+        }
+    }
     let built = start.elapsed().as_secs_f64() - extracted;
     let (nodes, entries) = (graph.adjacency().nodes(), graph.adjacency().entries());
     writeln!(
@@ -138,6 +154,7 @@ fn options() -> Result<RecallOptions, Failure> {
     let defaults = RecallOptions::default();
     Ok(RecallOptions {
         alpha: setting("ALPHA")?.unwrap_or(defaults.alpha),
+        between_weight: setting("BETWEEN")?.unwrap_or(defaults.between_weight),
         fact_weight: setting("FACT")?.unwrap_or(defaults.fact_weight),
         dense_weight: setting("DENSE")?.unwrap_or(defaults.dense_weight),
     })

@@ -3,6 +3,7 @@
 
 mod cases;
 mod chapter;
+mod gate;
 mod histories;
 mod hoprag;
 mod paper;

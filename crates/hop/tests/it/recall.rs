@@ -138,3 +138,109 @@ fn nothing_in_a_text_makes_it_fail() {
             .unwrap();
     }
 }
+
+/// Two ends that the question names, a bridge that shares no word with it, and others of the kind.
+fn trade() -> Vec<cornu_hop::Passage<u32>> {
+    let chain = [
+        "Alpha Capital is owned by the Star Fund.",
+        "The Star Fund is held by the Horizon Trust.",
+        "The Horizon Trust owns Gamma Robotics.",
+    ];
+    let others = (0..30).map(|at| format!("Orion{at} Capital is owned by the Vega{at} Fund."));
+    let texts = chain.iter().map(|text| (*text).to_owned()).chain(others);
+    (1..)
+        .zip(texts)
+        .map(|(id, text)| passage(id, &text))
+        .collect()
+}
+
+#[test]
+fn what_stands_between_two_names_is_among_the_first_two() {
+    let passages = trade();
+    let graph = HopGraph::build(&passages).unwrap();
+    let ask = |question: &str, between_weight: f64| {
+        let options = RecallOptions {
+            between_weight,
+            ..RecallOptions::default()
+        };
+        graph.recall(question, None, &options).unwrap()
+    };
+    let question = "How are Alpha Capital and Gamma Robotics related?";
+    let found = ask(question, 1.0);
+    let between = |seed: &&cornu_hop::Seed| matches!(&seed.reason, SeedReason::Between { names } if names == &["Alpha Capital", "Gamma Robotics"]);
+    assert_eq!(
+        found.seeds.iter().filter(between).count(),
+        1,
+        "{:?}",
+        found.seeds
+    );
+    assert!(
+        found.ranking.rank_of(&2).unwrap() <= 2,
+        "{:?}",
+        found.ranking
+    );
+    assert_eq!(ask(question, 0.0).ranking.rank_of(&2), Some(3));
+    // One name, or two that a passage holds together, have nothing between them.
+    for question in [
+        "Who owns Alpha Capital?",
+        "What have Alpha Capital and the Star Fund to do?",
+    ] {
+        assert!(!ask(question, 1.0).seeds.iter().any(|seed| between(&seed)));
+    }
+    let explained = graph.explain(&found, &2).unwrap().unwrap();
+    assert!(matches!(
+        explained.parts[0].reason,
+        SeedReason::Between { .. }
+    ));
+}
+
+#[test]
+fn a_name_with_a_passage_of_its_own_is_asked_for_what_that_says() {
+    let mut passages = trade();
+    passages.push(passage(
+        90,
+        "Alpha Capital\nAlpha Capital is a company of the south.",
+    ));
+    let graph = HopGraph::build(&passages).unwrap();
+    let question = "How are Alpha Capital and Gamma Robotics related?";
+    let found = graph
+        .recall(question, None, &RecallOptions::default())
+        .unwrap();
+    let mut reasons = found.seeds.iter().map(|seed| &seed.reason);
+    assert!(!reasons.any(|reason| matches!(reason, SeedReason::Between { .. })));
+}
+
+#[test]
+fn a_walk_goes_over_spellings() {
+    let passages = [
+        passage(1, "Billy Elliot is a film scored by Stephen Warbeck."),
+        passage(2, "Steven Warbeck was born in Southampton."),
+        passage(3, "Delta Freight was founded in Oslo."),
+    ];
+    let question = "Where was the composer of Billy Elliot born?";
+    let ask = |synonyms| {
+        let options = cornu_hop::GraphOptions {
+            synonyms,
+            ..Default::default()
+        };
+        let graph = HopGraph::build_with(&passages, &options).unwrap();
+        let found = graph.recall(question, None, &RecallOptions::default());
+        found.unwrap().ranking.ids().copied().collect::<Vec<u32>>()
+    };
+    assert_eq!(ask(Some(0.5)), [1, 2]);
+    assert_eq!(ask(None), [1]);
+    for threshold in [0.0, 1.5, f64::NAN] {
+        let options = cornu_hop::GraphOptions {
+            synonyms: Some(threshold),
+            ..Default::default()
+        };
+        let refused = HopGraph::<u32>::build_with(&passages, &options).unwrap_err();
+        assert!(matches!(
+            refused,
+            HopError::Option {
+                name: "synonyms",
+                ..
+            }
+        ));
+    }
+}

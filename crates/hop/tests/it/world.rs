@@ -22,12 +22,13 @@ pub(crate) struct Source {
 /// A write: the document's number, and what it becomes; `None` removes it.
 pub(crate) type Write = (u8, Option<Source>);
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "Ada Stone",
     "Bell Works",
     "Corin Bay",
     "Dara Lund",
     "Elm House",
+    "House Elm", // a spelling of the one before
     "Fen Trust",
     "Gale Pier",
     "Holt",

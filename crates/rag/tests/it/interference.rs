@@ -1,7 +1,7 @@
 //! What the asker may not see has no influence on any byte of what they get.
 
 use cornu::core::testing::proptest::prelude::*;
-use cornu::{LiveRagIndex, Principal};
+use cornu::{AnswerRoute, AskOptions, LiveRagIndex, Principal};
 
 use crate::suite::{Pair, Route, pairs};
 use crate::world::{World, cases, scenario};
@@ -9,7 +9,7 @@ use crate::world::{World, cases, scenario};
 type Named = (&'static str, fn(&World, &Principal, &str) -> String);
 
 /// Every way of asking, as text and as JSON.
-const ROUTES: [Named; 14] = [
+const ROUTES: [Named; 16] = [
     ("dense", |world, principal, question| {
         let found = world
             .home
@@ -52,6 +52,26 @@ const ROUTES: [Named; 14] = [
         let all = index.search_hop(principal, question, 1000).unwrap();
         let explained = index.explain_hop(principal, question, 5).unwrap();
         format!("{}{}{}{explained}", few.to_json(), all.to_json(), all.trace)
+    }),
+    ("auto", |world, principal, question| {
+        let index = &world.home.index;
+        let few = index.search_auto(principal, question, 3).unwrap();
+        let explained = index.explain_auto(principal, question, 5).unwrap();
+        format!("{}{}{explained}", few.to_json(), few.trace)
+    }),
+    ("ask by auto", |world, principal, question| {
+        let options = AskOptions {
+            route: AnswerRoute::Auto,
+            ..AskOptions::default()
+        };
+        [-1.0, 0.3]
+            .map(|value| {
+                let threshold = world.home.threshold(value);
+                let index = &world.home.index;
+                let asked = index.ask(principal, question, &threshold, &options);
+                asked.unwrap().to_json()
+            })
+            .concat()
     }),
     ("answer by hop", |world, principal, question| {
         [-1.0, 0.3]

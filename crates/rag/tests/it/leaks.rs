@@ -337,3 +337,15 @@ fn leak_19_walk_over_all_then_filter() {
         shown(&visible(world, principal, &found.hits))
     });
 }
+
+#[test]
+fn leak_20_a_route_chosen_from_all() {
+    assert_caught(|world, principal, question| {
+        let index = &world.home.index;
+        let all = index.search_auto(&world.owner(), question, 3).unwrap();
+        let trace = all.trace.to_string();
+        let chosen = trace.lines().find(|line| line.contains("asked = \"auto\""));
+        let seen = hybrid(world, principal, question, 3);
+        format!("{}\n{}", chosen.unwrap_or_default(), shown(&seen))
+    });
+}

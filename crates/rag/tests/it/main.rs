@@ -8,6 +8,7 @@
 )]
 
 mod asking;
+mod auto;
 mod cached;
 mod cases;
 mod chat;

@@ -1,0 +1,243 @@
+//! Where evidence comes from, and the choice between a walk and the hybrid search.
+
+use cornu_core::{ChunkId, Principal, Ranking, Trace};
+use cornu_hop::{FirstStage, HopDecision};
+use cornu_store::Snapshot;
+
+use crate::error::RagError;
+use crate::explain;
+use crate::extractions::text;
+use crate::index::LiveRagIndex;
+use crate::multihop::Walked;
+use crate::search::{Found, Hit, Place, Routes, hits, in_order};
+
+/// So many scores and passages of the first stage are looked at.
+const SCORES: usize = 100;
+const PASSAGES: usize = 5;
+
+/// Where the evidence of an answer comes from.
+///
+/// ```
+/// assert_eq!(cornu::AskOptions::default().route, cornu::AnswerRoute::Hybrid);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerRoute {
+    /// The [dense search](LiveRagIndex::search_dense).
+    Dense,
+    /// The [hybrid search](LiveRagIndex::search_hybrid).
+    #[default]
+    Hybrid,
+    /// A [walk](LiveRagIndex::search_hop) over names and facts.
+    Hop,
+    /// One of the last two, as the question [needs](LiveRagIndex::search_auto).
+    Auto,
+}
+
+impl LiveRagIndex {
+    /// The best `k` visible chunks by the hybrid search or, where that looks as if the question
+    /// needed hops, by the [walk](Self::search_hop): what the one or the other would give, hit by
+    /// hit.
+    ///
+    /// [`RagOptions::gate`](crate::RagOptions::gate) decides, from what the first stage found for
+    /// the asker and nothing else: the dense scores, the five best chunks, the names in the
+    /// question. The step `route` of the trace tells the decision, what it was made of, and why.
+    ///
+    /// Costs the hybrid search, the reading of five chunks, and the walk where it is taken; a view
+    /// whose questions need none has no graph built.
+    ///
+    /// # Errors
+    /// As [`search_hybrid`](Self::search_hybrid) and, where the walk is taken,
+    /// [`search_hop`](Self::search_hop); [`RagError::Options`] without an extractor, whatever the
+    /// question needs.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use cornu::extract::RuleExtractor;
+    /// use cornu::hop::HopGate;
+    /// use cornu::{Acl, DocId, Document, HashEmbeddingProvider, LiveRagIndex, Principal, RagOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("index.db");
+    /// let options = RagOptions {
+    ///     extractor: Some(Arc::new(RuleExtractor::new())),
+    ///     // Where three documents are all there is, no score stands out.
+    ///     gate: HopGate { threshold: 1.0, ..HopGate::default() },
+    ///     ..RagOptions::default()
+    /// };
+    /// let index = LiveRagIndex::open(path, Arc::new(HashEmbeddingProvider::default()), options)?;
+    /// for (name, text) in [
+    ///     ("a.md", "Alpha Capital owns Star Holdings."),
+    ///     ("b.md", "Star Holdings is the parent of Horizon Trust."),
+    ///     ("c.md", "Horizon Trust bought Gamma Systems."),
+    /// ] {
+    ///     index.ingest(&Document::new(DocId::new(name)?, text, Acl::public()))?;
+    /// }
+    /// let reader = Principal::public();
+    /// let found = index.search_auto(&reader, "How are Alpha Capital and Gamma Systems related?", 3)?;
+    /// assert!(found.trace.to_string().contains("taken = \"hop\""));
+    /// let found = index.search_auto(&reader, "what is bought?", 3)?;
+    /// assert!(found.trace.to_string().contains("taken = \"hybrid\""));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn search_auto(
+        &self,
+        principal: &Principal,
+        question: &str,
+        k: usize,
+    ) -> Result<Found, RagError> {
+        self.extractor()?;
+        let snapshot = self.snapshot(principal)?;
+        let routes = self.routes(&snapshot, question, k)?;
+        let mut trace = Trace::new();
+        routes.note(&mut trace, self);
+        let decision = self.decide_route(&snapshot, question, &routes)?;
+        note(&mut trace, &decision);
+        if decision.hops {
+            let walked = self.walk(&snapshot, question, &routes.dense, k)?;
+            let hits = walked.shown(&snapshot, &routes.dense, &mut trace)?;
+            return Ok(Found { hits, trace });
+        }
+        let hits = routes.hits(&snapshot)?;
+        for (at, hit) in hits.iter().enumerate() {
+            explain::hit(&mut trace, at + 1, hit);
+        }
+        Ok(Found { hits, trace })
+    }
+
+    /// As [`explain`](Self::explain) or [`explain_hop`](Self::explain_hop), whichever the question
+    /// needs, with the decision.
+    ///
+    /// # Errors
+    /// As [`search_auto`](Self::search_auto).
+    pub fn explain_auto(
+        &self,
+        principal: &Principal,
+        question: &str,
+        k: usize,
+    ) -> Result<Trace, RagError> {
+        self.extractor()?;
+        let snapshot = self.snapshot(principal)?;
+        let routes = self.routes(&snapshot, question, k)?;
+        let mut trace = Trace::new();
+        explain::question(&mut trace, &self.options.tokenizer, question);
+        routes.note(&mut trace, self);
+        let decision = self.decide_route(&snapshot, question, &routes)?;
+        note(&mut trace, &decision);
+        if decision.hops {
+            let walked = self.walk(&snapshot, question, &routes.dense, k)?;
+            walked.shown(&snapshot, &routes.dense, &mut trace)?;
+        } else {
+            self.explain_hits(&snapshot, &routes, question, &mut trace)?;
+        }
+        Ok(trace)
+    }
+
+    /// As [`explain`](Self::explain), of the dense search: what the question was taken for, and the
+    /// trace of [`search_dense`](Self::search_dense).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn explain_dense(
+        &self,
+        principal: &Principal,
+        question: &str,
+        k: usize,
+    ) -> Result<Trace, RagError> {
+        let mut trace = Trace::new();
+        explain::question(&mut trace, &self.options.tokenizer, question);
+        trace.append(self.search_dense(principal, question, k)?.trace);
+        Ok(trace)
+    }
+
+    /// The candidates of an answer, and what led to them.
+    pub(crate) fn candidates(
+        &self,
+        route: AnswerRoute,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        routes: &Routes,
+    ) -> Result<Candidates, RagError> {
+        let decision = match route {
+            AnswerRoute::Auto => {
+                self.extractor()?;
+                Some(self.decide_route(snapshot, question, routes)?)
+            }
+            AnswerRoute::Dense | AnswerRoute::Hybrid | AnswerRoute::Hop => None,
+        };
+        let hops = route == AnswerRoute::Hop || decision.as_ref().is_some_and(|one| one.hops);
+        let k = self.options.evidence;
+        if hops {
+            let walked = self.walk(snapshot, question, &routes.dense, k)?;
+            return Ok(Candidates {
+                hits: walked.hits(snapshot, &routes.dense)?,
+                walked: Some(walked),
+                decision,
+            });
+        }
+        Ok(Candidates {
+            hits: match route {
+                AnswerRoute::Dense => nearest(snapshot, &routes.dense, k)?,
+                _ => routes.hits(snapshot)?,
+            },
+            walked: None,
+            decision,
+        })
+    }
+
+    /// Whether to walk, from what the first stage found under the snapshot's view.
+    fn decide_route(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        routes: &Routes,
+    ) -> Result<HopDecision, RagError> {
+        let scores = routes.dense.iter().take(SCORES).map(|hit| hit.score);
+        let dense: Vec<f64> = scores.collect();
+        let mut passages = Vec::new();
+        for id in routes.first().iter().take(PASSAGES) {
+            passages.extend(snapshot.chunk(id)?.map(|chunk| text(&chunk)));
+        }
+        let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
+        Ok(self.options.gate.decide(&FirstStage {
+            question,
+            dense: &dense,
+            passages: &passages,
+        }))
+    }
+}
+
+/// What an answer is looked for in.
+pub(crate) struct Candidates {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) walked: Option<Walked>,
+    pub(crate) decision: Option<HopDecision>,
+}
+
+fn nearest(
+    snapshot: &Snapshot<'_>,
+    dense: &Ranking<ChunkId>,
+    k: usize,
+) -> Result<Vec<Hit>, RagError> {
+    let best = in_order(dense).take(k);
+    hits(snapshot, best, |id, _, _| {
+        (Place::in_ranking(dense, id), None)
+    })
+}
+
+/// The decision, what it was made of, and why.
+pub(crate) fn note(trace: &mut Trace, decision: &HopDecision) {
+    let signs = &decision.signs;
+    trace
+        .step("route")
+        .note("asked", "auto")
+        .note("taken", if decision.hops { "hop" } else { "hybrid" })
+        .note("need", decision.need)
+        .note("threshold", decision.threshold)
+        .note("reasons", decision.reasons())
+        .note("names", signs.names.clone())
+        .note("unlinked", signs.unlinked.clone())
+        .note("apart", signs.apart)
+        .note("uncovered", signs.uncovered)
+        .note("spread", signs.spread)
+        .note("relations", signs.relations);
+}

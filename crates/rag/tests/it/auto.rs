@@ -1,0 +1,226 @@
+//! The route that chooses between the hybrid search and the walk.
+
+use std::sync::Arc;
+
+use cornu::extract::RuleExtractor;
+use cornu::hop::HopGate;
+use cornu::{
+    Acl, AnswerRoute, AskOptions, Document, Found, HashEmbeddingProvider, Principal, RagError,
+    RagOptions,
+};
+
+use crate::world::{Home, document, grants, holder, options};
+
+/// Its middle names nothing that the question names.
+const RELATED: &str = "How is Alpha Capital connected with the owner of Gamma Systems?";
+/// One document holds its words.
+const PLAIN: &str = "which warehouse opened in the north?";
+
+fn documents() -> Vec<Document> {
+    let chain = [
+        "Alpha Capital owns Star Holdings.",
+        "Star Holdings is the sole parent of Horizon Trust.",
+        "Horizon Trust bought Gamma Systems.",
+        "A warehouse opened in the north.",
+    ];
+    let others = (0..20).map(|at| format!("Vega{at} Capital met Lyra{at} Systems."));
+    let texts = chain.iter().map(|text| (*text).to_owned()).chain(others);
+    let named = texts
+        .enumerate()
+        .map(|(at, text)| (format!("d{at:02}.md"), text));
+    named
+        .map(|(name, text)| document(&name, &text, Acl::public()))
+        .collect()
+}
+
+fn home(documents: &[Document], options: RagOptions) -> Home {
+    let home = Home::of(Arc::new(HashEmbeddingProvider::default()), options);
+    let report = home.index.ingest_all(documents, |_| {}).unwrap();
+    assert!(report.failed.is_empty(), "{report:?}");
+    home
+}
+
+/// With a gate for so few documents: one that looks at the question and the passages alone.
+fn reading() -> RagOptions {
+    RagOptions {
+        gate: HopGate {
+            spread: 0.0,
+            threshold: 0.5,
+            ..HopGate::default()
+        },
+        extractor: Some(Arc::new(RuleExtractor::new())),
+        ..options()
+    }
+}
+
+fn taken(found: &Found) -> &'static str {
+    let trace = found.trace.to_string();
+    let line = trace.lines().find(|line| line.contains("asked = \"auto\""));
+    match line.unwrap_or_else(|| panic!("{trace}")) {
+        line if line.contains("taken = \"hop\"") => "hop",
+        line if line.contains("taken = \"hybrid\"") => "hybrid",
+        line => panic!("{line}"),
+    }
+}
+
+#[test]
+fn a_question_gets_the_route_that_it_needs_and_hit_for_hit_what_that_route_gives() {
+    let home = home(&documents(), reading());
+    let (index, reader) = (&home.index, Principal::public());
+    let related = index.search_auto(&reader, RELATED, 3).unwrap();
+    assert_eq!(taken(&related), "hop", "{}", related.trace);
+    assert_eq!(
+        related.hits,
+        index.search_hop(&reader, RELATED, 3).unwrap().hits
+    );
+    let trace = related.trace.to_string();
+    assert!(
+        trace.contains("reasons") && trace.contains("paths"),
+        "{trace}"
+    );
+    let plain = index.search_auto(&reader, PLAIN, 3).unwrap();
+    assert_eq!(taken(&plain), "hybrid", "{}", plain.trace);
+    assert_eq!(
+        plain.hits,
+        index.search_hybrid(&reader, PLAIN, 3).unwrap().hits
+    );
+
+    // The decision is in the JSON as well, with what it was made of.
+    let json = serde_json::to_value(&related).unwrap();
+    let steps = json["trace"].as_array().unwrap();
+    let step = steps
+        .iter()
+        .find(|step| step.to_string().contains("\"taken\""));
+    let step = step.unwrap().to_string();
+    for sign in [
+        "need",
+        "threshold",
+        "names",
+        "unlinked",
+        "apart",
+        "uncovered",
+        "spread",
+        "relations",
+    ] {
+        assert!(step.contains(&format!("\"{sign}\"")), "{sign}: {step}");
+    }
+
+    // How many hits are asked for decides nothing.
+    for k in [1, 7, 200] {
+        assert_eq!(
+            taken(&index.search_auto(&reader, RELATED, k).unwrap()),
+            "hop"
+        );
+        assert_eq!(
+            taken(&index.search_auto(&reader, PLAIN, k).unwrap()),
+            "hybrid"
+        );
+    }
+
+    let explained = index.explain_auto(&reader, PLAIN, 3).unwrap().to_string();
+    assert!(
+        explained.contains("taken = \"hybrid\"") && explained.contains("words"),
+        "{explained}"
+    );
+    let explained = index.explain_auto(&reader, RELATED, 3).unwrap().to_string();
+    assert!(
+        explained.contains("taken = \"hop\"") && explained.contains("paths"),
+        "{explained}"
+    );
+    let explained = index.explain_dense(&reader, PLAIN, 3).unwrap().to_string();
+    assert!(explained.contains("dense: k = 3"), "{explained}");
+}
+
+#[test]
+fn an_answer_by_auto_is_that_of_the_route_it_takes() {
+    let home = home(&documents(), reading());
+    let (reader, low) = (Principal::public(), home.threshold(-1.0));
+    let ask = |route, question| {
+        let options = AskOptions {
+            route,
+            ..AskOptions::default()
+        };
+        home.index.ask(&reader, question, &low, &options).unwrap()
+    };
+    for (question, route) in [(RELATED, AnswerRoute::Hop), (PLAIN, AnswerRoute::Hybrid)] {
+        let (auto, plain) = (ask(AnswerRoute::Auto, question), ask(route, question));
+        assert_eq!(auto.response.outcome, plain.response.outcome);
+        assert!(auto.response.trace.to_string().contains("asked = \"auto\""));
+        assert!(
+            !plain
+                .response
+                .trace
+                .to_string()
+                .contains("asked = \"auto\"")
+        );
+    }
+    // The dense route takes its evidence from the nearest chunks.
+    let dense = ask(AnswerRoute::Dense, PLAIN).response.trace.to_string();
+    let nearest = home.index.search_dense(&reader, PLAIN, 6).unwrap();
+    for hit in &nearest.hits {
+        assert!(dense.contains(&hit.chunk.id.to_string()), "{dense}");
+    }
+}
+
+#[test]
+fn a_threshold_below_all_needs_walks_wherever_there_is_a_name() {
+    let mut options = reading();
+    options.gate.threshold = -1e9;
+    let home = home(&documents(), options);
+    let reader = Principal::public();
+    let named = "Gamma Systems?";
+    assert_eq!(
+        taken(&home.index.search_auto(&reader, named, 3).unwrap()),
+        "hop"
+    );
+    let nameless = home.index.search_auto(&reader, PLAIN, 3).unwrap();
+    assert_eq!(taken(&nameless), "hybrid");
+    assert!(
+        nameless.trace.to_string().contains("names nothing"),
+        "{}",
+        nameless.trace
+    );
+}
+
+#[test]
+fn a_hidden_document_decides_nothing() {
+    let mut all = documents();
+    // It answers the question whole, so that its words would speak against hops.
+    let told = "Alpha Capital is connected with the owner of Gamma Systems.";
+    all.push(document("z.md", told, grants(["audit"])));
+    let whole = home(&all, reading());
+    all.pop();
+    let without = home(&all, reading());
+    let ask = |home: &Home, principal: &Principal| {
+        home.index
+            .search_auto(principal, RELATED, 5)
+            .unwrap()
+            .to_json()
+    };
+    let reader = Principal::public();
+    let auditor = holder(["audit", "public"]);
+    assert_ne!(ask(&whole, &auditor), ask(&without, &auditor));
+    assert_eq!(ask(&whole, &reader), ask(&without, &reader));
+}
+
+#[test]
+fn without_an_extractor_auto_is_refused_whatever_the_question_needs() {
+    let home = home(&documents(), options());
+    let (reader, low) = (Principal::public(), home.threshold(-1.0));
+    let options = AskOptions {
+        route: AnswerRoute::Auto,
+        ..AskOptions::default()
+    };
+    for question in [RELATED, PLAIN] {
+        let errors = [
+            home.index.search_auto(&reader, question, 3).unwrap_err(),
+            home.index.explain_auto(&reader, question, 3).unwrap_err(),
+            home.index
+                .ask(&reader, question, &low, &options)
+                .unwrap_err(),
+        ];
+        for error in errors {
+            assert!(matches!(error, RagError::Options { .. }), "{error}");
+        }
+    }
+}
