@@ -396,10 +396,12 @@ pub(crate) fn hits(
     ranking: impl Iterator<Item = (ChunkId, f64)>,
     places: impl Fn(&ChunkId, usize, f64) -> (Option<Place>, Option<Place>),
 ) -> Result<Vec<Hit>, RagError> {
-    let mut out = Vec::new();
-    for (before, (id, score)) in ranking.enumerate() {
+    let ranking: Vec<(ChunkId, f64)> = ranking.collect();
+    let chunks = snapshot.chunks(ranking.iter().map(|(id, _)| id))?;
+    let mut out = Vec::with_capacity(ranking.len());
+    for (before, ((id, score), chunk)) in ranking.into_iter().zip(chunks).enumerate() {
         let (dense, sparse) = places(&id, before + 1, score);
-        if let Some(chunk) = snapshot.chunk(&id)? {
+        if let Some(chunk) = chunk {
             out.push(Hit {
                 citation: chunk.citation(),
                 chunk,

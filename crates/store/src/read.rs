@@ -10,7 +10,7 @@ use cornu_core::{
 };
 use ndarray::Array2;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{CachedStatement, Connection, Row, Statement, params};
 
 use crate::digest::{self, Seal, Texts};
 use crate::error::StoreError;
@@ -129,16 +129,24 @@ impl Reader<'_> {
         Ok(names)
     }
 
-    /// A chunk, if the view holds its document.
-    pub(crate) fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
-        let mut found = None;
-        self.each(&CHUNK, params![id.as_bytes()], |row| {
-            if view.contains(row.get(18)?) {
-                found = Some(self.chunk_of(row)?);
-            }
-            Ok(())
-        })?;
-        Ok(found)
+    /// Chunks in the order of their ids here; `None` where the view does not hold the document.
+    pub(crate) fn chunks_by_id<'a>(
+        &self,
+        view: &View,
+        ids: impl IntoIterator<Item = &'a ChunkId>,
+    ) -> Result<Vec<Option<Chunk>>, StoreError> {
+        let mut statement = self.statement(&CHUNK)?;
+        let chunk = |id: &ChunkId| {
+            let mut found = None;
+            self.each_of(&mut statement, params![id.as_bytes()], |row| {
+                if view.contains(row.get(CHUNK_COLUMN_COUNT)?) {
+                    found = Some(self.chunk_of(row)?);
+                }
+                Ok(())
+            })?;
+            Ok(found)
+        };
+        ids.into_iter().map(chunk).collect()
     }
 
     /// How many vectors the view's documents have.
@@ -304,12 +312,22 @@ impl Reader<'_> {
         &self,
         sql: &str,
         values: impl rusqlite::Params,
+        take: impl FnMut(&Row<'_>) -> Result<(), RowError>,
+    ) -> Result<(), StoreError> {
+        self.each_of(&mut *self.statement(sql)?, values, take)
+    }
+
+    fn statement(&self, sql: &str) -> Result<CachedStatement<'_>, StoreError> {
+        let statement = self.connection.prepare_cached(sql);
+        statement.map_err(|error| self.wrap(error))
+    }
+
+    fn each_of(
+        &self,
+        statement: &mut Statement<'_>,
+        values: impl rusqlite::Params,
         mut take: impl FnMut(&Row<'_>) -> Result<(), RowError>,
     ) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(|error| self.wrap(error))?;
         let mut rows = statement.query(values).map_err(|error| self.wrap(error))?;
         while let Some(row) = rows.next().map_err(|error| self.wrap(error))? {
             take(row).map_err(|error| match error {

@@ -280,7 +280,20 @@ impl<'s> Snapshot<'s> {
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
     pub fn chunk(&self, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
-        self.reading.read(|reader| reader.chunk(&self.view, id))
+        Ok(self.chunks([id])?.pop().flatten())
+    }
+
+    /// Chunks in the order of their ids here; `None` alike for one that does not exist and one that
+    /// is not seen. O(chunks · log), over one statement.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn chunks<'a>(
+        &self,
+        ids: impl IntoIterator<Item = &'a ChunkId>,
+    ) -> Result<Vec<Option<Chunk>>, StoreError> {
+        self.reading
+            .read(|reader| reader.chunks_by_id(&self.view, ids))
     }
 
     /// All facts of a document; `None` alike when it does not exist and when it is not seen.

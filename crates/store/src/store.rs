@@ -338,7 +338,8 @@ impl FactStore for SqliteVecStore {
     }
 
     fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
-        Reading::of(self, view)?.read(|reader| reader.chunk(view, id))
+        let found = Reading::of(self, view)?.read(|reader| reader.chunks_by_id(view, [id]))?;
+        Ok(found.into_iter().next().flatten())
     }
 
     fn knn(

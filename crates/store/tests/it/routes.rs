@@ -261,8 +261,18 @@ proptest! {
             .map(|chunk| &chunk.id)
             .collect();
         prop_assert!(snapshot.score(query.view(), hidden.iter().copied()).unwrap().is_empty());
-        for id in hidden {
-            prop_assert_eq!(snapshot.ordinals_of([id]).unwrap(), None);
+        for id in &hidden {
+            prop_assert_eq!(snapshot.ordinals_of([*id]).unwrap(), None);
+        }
+        // Many at a time, as one by one: in the order asked for, hidden and unknown ones alike.
+        let unknown = ChunkId::from_bytes([0xee; 32]);
+        let asked: Vec<&ChunkId> =
+            seen.ids().chain(hidden).chain([&unknown]).chain(seen.ids()).collect();
+        let found = snapshot.chunks(asked.iter().copied()).unwrap();
+        prop_assert_eq!(found.len(), asked.len());
+        for (id, found) in asked.into_iter().zip(found) {
+            prop_assert_eq!(found.as_ref().map(|chunk| &chunk.id), seen.rank_of(id).map(|_| id));
+            prop_assert_eq!(found, snapshot.chunk(id).unwrap());
         }
     }
 }
