@@ -52,10 +52,10 @@ impl Table for HnswTable {
                 title: "Clustered",
                 about: "",
                 datasets: &[
-                    "clustered-all",
-                    "clustered-half",
-                    "clustered-tenth",
-                    "clustered-hundredth",
+                    "clustered-1000",
+                    "clustered-500",
+                    "clustered-100",
+                    "clustered-10",
                 ],
                 spec: spec(),
             },
@@ -63,10 +63,10 @@ impl Table for HnswTable {
                 title: "Without structure",
                 about: "",
                 datasets: &[
-                    "unstructured-all",
-                    "unstructured-half",
-                    "unstructured-tenth",
-                    "unstructured-hundredth",
+                    "unstructured-1000",
+                    "unstructured-500",
+                    "unstructured-100",
+                    "unstructured-10",
                 ],
                 spec: spec(),
             },
@@ -95,7 +95,7 @@ impl Table for HnswTable {
         Section {
             title: "",
             about: "",
-            datasets: &["clustered-all", "clustered-tenth", "unstructured-all"],
+            datasets: &["clustered-1000", "clustered-100", "unstructured-1000"],
             spec: TableSpec::new([
                 Column::new("recall@10", "recall@10", Format::Percent(1)),
                 Column::new("QPS", "qps", Format::Fixed(0)),
@@ -199,7 +199,7 @@ fn measure(
     let seconds = start.elapsed().as_secs_f64();
     let name = structure.name();
     let mut rows = Vec::new();
-    for (_, grant) in VIEWS {
+    for (share, grant) in VIEWS {
         let who = vectors::asker(grant)?;
         let snapshots = stores
             .iter()
@@ -208,7 +208,7 @@ fn measure(
         let answers = vectors::ask(&snapshots, &space.questions)?;
         let truth = answers.first().context("there are systems")?;
         for ((system, _), answers) in systems.iter().zip(&answers) {
-            let dataset = format!("{name}-{grant}");
+            let dataset = format!("{name}-{share}");
             rows.push(row_of(&dataset, system, answers, truth, bench)?);
         }
     }
@@ -254,7 +254,7 @@ mod tests {
     fn every_data_set_stands_in_one_section() {
         let sections = HnswTable.sections();
         for structure in ["clustered", "unstructured"] {
-            for part in ["all", "half", "tenth", "hundredth", "ladder", "build"] {
+            for part in ["1000", "500", "100", "10", "ladder", "build"] {
                 let name = format!("{structure}-{part}");
                 let held = sections.iter().filter(|one| one.holds(&name)).count();
                 assert_eq!(held, 1, "{name}");

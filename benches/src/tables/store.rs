@@ -80,10 +80,10 @@ impl Table for Store {
                 title: "Clustered",
                 about: "",
                 datasets: &[
-                    "clustered-all",
-                    "clustered-half",
-                    "clustered-tenth",
-                    "clustered-hundredth",
+                    "clustered-1000",
+                    "clustered-500",
+                    "clustered-100",
+                    "clustered-10",
                 ],
                 spec: spec(),
             },
@@ -91,10 +91,10 @@ impl Table for Store {
                 title: "Without structure",
                 about: "",
                 datasets: &[
-                    "unstructured-all",
-                    "unstructured-half",
-                    "unstructured-tenth",
-                    "unstructured-hundredth",
+                    "unstructured-1000",
+                    "unstructured-500",
+                    "unstructured-100",
+                    "unstructured-10",
                 ],
                 spec: spec(),
             },
@@ -105,7 +105,7 @@ impl Table for Store {
         Section {
             title: "",
             about: "",
-            datasets: &["clustered-all", "clustered-tenth"],
+            datasets: &["clustered-1000", "clustered-100"],
             spec: TableSpec::new([
                 Column::new("recall@10", "recall@10", Format::Percent(1)),
                 Column::new("bytes", "bytes", Format::Integer),
@@ -186,7 +186,7 @@ fn measure(
             .collect::<Result<Vec<_>, _>>()?;
         let answers = vectors::ask(&snapshots, &space.questions)?;
         let truth = answers.first().context("there are systems")?;
-        let dataset = format!("{}-{grant}", structure.name());
+        let dataset = format!("{}-{share}", structure.name());
         for (system, answers) in systems.iter().zip(&answers) {
             let mut row = row_of(&dataset, system.name, answers, truth, bench)?;
             let bytes = Measure::exact(system.bytes as f64, "bytes", 1);
@@ -275,8 +275,8 @@ mod tests {
     fn every_data_set_stands_in_one_section() {
         let sections = Store.sections();
         for structure in [Structure::Clustered, Structure::None] {
-            for (_, grant) in VIEWS {
-                let name = format!("{}-{grant}", structure.name());
+            for (share, _) in VIEWS {
+                let name = format!("{}-{share}", structure.name());
                 let held = sections.iter().filter(|one| one.holds(&name)).count();
                 assert_eq!(held, 1, "{name}");
             }

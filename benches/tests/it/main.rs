@@ -28,7 +28,7 @@ fn record(name: &str, value: f64) -> Record {
         "fusion" => "ext-all",
         "multihop" => "audit",
         "pool" => "narrow-read-1",
-        "hnsw" | "store" => "clustered-all",
+        "hnsw" | "store" => "clustered-1000",
         _ => "questions-20",
     };
     let mut row = Row::measured(dataset, "fixed");

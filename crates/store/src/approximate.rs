@@ -36,7 +36,7 @@ impl SqliteVecStore {
     ///
     /// # Errors
     /// [`StoreError::Options`] where the store was opened without
-    /// [`Approximate::Hnsw`](crate::Approximate::Hnsw), and as [`prepare`](Self::prepare).
+    /// [`Approximate::Hnsw`], and as [`prepare`](Self::prepare).
     ///
     /// ```
     /// # use cornu_core::*;
