@@ -35,8 +35,8 @@ struct Link {
     to: u32,
 }
 
-/// The graph of some rows. O(rows · log rows · build_ef · links) comparisons, in parallel; D + 16 ·
-/// links bytes a row.
+/// The graph of some rows. O(rows · log rows · build_ef · links) comparisons, in parallel; D + 8 ·
+/// links + 12 bytes a row.
 pub(crate) fn build<E>(
     shape: Shape,
     nodes: usize,

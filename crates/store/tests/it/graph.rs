@@ -132,11 +132,11 @@ proptest! {
 /// The graph is walked (answers differ from the exact ones), and finds what its ladder says.
 #[test]
 fn it_finds_what_was_measured() {
-    let narrow = Hnsw {
-        recall_per_mille: 500,
+    let hasty = Hnsw {
+        ef: Some(1),
         ..POOR
     };
-    let home = Home::with(12, &walking(narrow));
+    let home = Home::with(12, &walking(hasty));
     crowd(&home, &mut Numbers(1), 0..20);
     let exact = home.again(&options(Route::Facts));
     assert_eq!(home.graph_ladder().unwrap(), []);
@@ -176,7 +176,7 @@ fn it_finds_what_was_measured() {
     }
     let few = Hnsw {
         narrow_per_mille: 1,
-        ..narrow
+        ..hasty
     };
     assert!(!recall(&home.again(&walking(few)), &exact, &public()).1);
 }
