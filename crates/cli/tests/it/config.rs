@@ -183,11 +183,11 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
         ),
         (
             "routes = \"dense,spase\"\n",
-            "`routes` is \"dense,spase\"; give one of dense, sparse, hybrid, hop, or a list of such",
+            "`routes` is \"dense,spase\"; give one of dense, sparse, hybrid, hop, auto, or a list of such",
         ),
         (
             "route = \"densee\"\n",
-            "cornu.toml:1: `route` is \"densee\"; give one of dense, sparse, hybrid, hop",
+            "cornu.toml:1: `route` is \"densee\"; give one of dense, sparse, hybrid, hop, auto",
         ),
         ("config = \"other.toml\"\n", "`config` is no key"),
         ("db = \n", "cornu.toml is not TOML"),
