@@ -128,7 +128,7 @@ pub fn all() -> Vec<Recipe> {
         mix: 4.0,
         // Chunks of `bench-data` have up to some 400 tokens; what is cut off cannot be judged.
         document_tokens: 400,
-        steps: 400,
+        steps: 200,
         ..TrainOptions::default()
     };
     let tokens = || Kind::Tokens(ProjectionOptions::default());
