@@ -8,6 +8,7 @@ Exits with 1 and one line per finding when something is wrong.
 
 import collections
 import decimal
+import hashlib
 import json
 import pathlib
 import re
@@ -28,6 +29,11 @@ TABLE_KINDS = {
     "aggregate": {"max", "min", "sum", "average", "count", "difference", "filter"},
 }
 TOTALS = {"Total", "合计"}
+SEGMENT_TYPES = {"run", "spread", "unanswerable"}
+# The default size of a chunk, and what a character takes of it at least, over some hundred characters
+# of these documents: e5's own tokenizer needs more in each of them. CJK and its marks, all else.
+CHUNK_TOKENS = 256
+TOKENS_PER_CHARACTER = (0.8, 0.235)
 
 problems: list[str] = []
 
@@ -92,21 +98,22 @@ def check_tables(name: str, text: str) -> None:
         width = (width or cells) if cells else 0
 
 
-def check_corpus() -> dict[str, str]:
-    with open(ROOT / "corpus.toml", "rb") as file:
+def check_documents(manifest: str, folder: str) -> dict[str, str]:
+    """The documents that a manifest lists, checked each for itself."""
+    with open(ROOT / manifest, "rb") as file:
         listed = tomllib.load(file)["document"]
     documents = {}
     for entry in listed:
         name = entry["file"]
-        path = ROOT / "corpus" / name
+        path = ROOT / folder / name
         if not path.is_file():
-            problem("corpus.toml", f"{name} is listed but does not exist")
+            problem(manifest, f"{name} is listed but does not exist")
             continue
         documents[name] = read_text(path)
         if entry["language"] not in LANGUAGES:
-            problem("corpus.toml", f"{name} has the unknown language {entry['language']}")
+            problem(manifest, f"{name} has the unknown language {entry['language']}")
         if not entry["acl"] or not all(isinstance(grant, str) and grant for grant in entry["acl"]):
-            problem("corpus.toml", f"{name} needs at least one grant")
+            problem(manifest, f"{name} needs at least one grant")
         found = headings(documents[name])
         levels = [level for level, _ in found]
         if levels[:1] != [1] or levels.count(1) != 1 or 0 in levels:
@@ -115,14 +122,21 @@ def check_corpus() -> dict[str, str]:
             if level > above + 1:
                 problem(name, f"heading {title!r} jumps from level {above} to {level}")
         if found and found[0][1] != entry["title"] and entry["title"] not in documents[name]:
-            problem("corpus.toml", f"the title of {name} is not its heading")
+            problem(manifest, f"the title of {name} is not its heading")
         check_tables(name, documents[name])
         for label in set(re.findall(r"(?<!^)\[\^(\w+)\]", documents[name], re.M)):
             if f"\n[^{label}]: " not in documents[name]:
                 problem(name, f"footnote {label} has no definition")
-    unlisted = {path.name for path in (ROOT / "corpus").iterdir()} - {entry["file"] for entry in listed}
-    for name in sorted(unlisted):
-        problem("corpus.toml", f"corpus/{name} is not listed")
+    for path in sorted((ROOT / folder).iterdir()):
+        if path.name not in documents and path != ROOT / manifest:
+            problem(manifest, f"{folder}/{path.name} is not listed")
+    return documents
+
+
+def check_corpus() -> dict[str, str]:
+    documents = check_documents("corpus.toml", "corpus")
+    with open(ROOT / "corpus.toml", "rb") as file:
+        listed = tomllib.load(file)["document"]
     if len(documents) < 12:
         problem("corpus.toml", f"{len(documents)} documents, at least 12 are wanted")
     if sum("public" not in entry["acl"] for entry in listed) < 3:
@@ -130,11 +144,11 @@ def check_corpus() -> dict[str, str]:
     return documents
 
 
-def check_question(where: str, row: dict, documents: dict[str, str]) -> None:
+def check_question(where: str, row: dict, documents: dict[str, str], types: set[str] = TYPES) -> None:
     if set(row) != KEYS:
         problem(where, f"keys are {sorted(row)}, wanted {sorted(KEYS)}")
         return
-    if row["type"] not in TYPES or row["split"] not in {"dev", "test"} or row["lang"] not in LANGUAGES:
+    if row["type"] not in types or row["split"] not in {"dev", "test"} or row["lang"] not in LANGUAGES:
         problem(where, "unknown type, split or language")
     if row["question"] != row["question"].strip() or len(row["question"]) < 4:
         problem(where, "the question is empty or padded with space")
@@ -147,7 +161,7 @@ def check_question(where: str, row: dict, documents: dict[str, str]) -> None:
     if not row["answer"]:
         problem(where, "the answer is missing")
     pieces = len(row["evidence"])
-    if pieces < 2 if row["type"] == "multi_hop" else pieces != 1:
+    if pieces < 2 if row["type"] in {"multi_hop", "run", "spread"} else pieces != 1:
         problem(where, f"{row['type']} with {pieces} pieces of evidence")
     for piece in row["evidence"]:
         if not piece:
@@ -323,6 +337,56 @@ def check_table_set() -> list[dict]:
     return rows
 
 
+def check_segment_set(corpus: dict[str, str]) -> list[dict]:
+    """Questions whose evidence no chunk of the default size can hold."""
+    long = check_documents("long/long.toml", "long")
+    if twice := sorted(set(corpus) & set(long)):
+        problem("long.toml", f"{twice} are of the corpus, too")
+    documents, name = corpus | long, "questions-segments.jsonl"
+    rows = read_jsonl(name)
+    ids, questions = (collections.Counter(row[key] for row in rows) for key in ("id", "question"))
+    for row in rows:
+        where = f"{name} {row['id']}"
+        if ids[row["id"]] > 1 or questions[row["question"]] > 1:
+            problem(where, "the id or the question is used twice")
+        check_question(where, row, documents, SEGMENT_TYPES)
+        options = [option for piece in row["evidence"] for option in piece]
+        docs = {option["doc"] for option in options}
+        if row["type"] == "unanswerable":
+            if not row["near_miss"]:
+                problem(where, "must be a near miss")
+            continue
+        if any(len(piece) != 1 for piece in row["evidence"]) or len(docs) != 1 or not docs <= set(documents):
+            problem(where, "each piece is one phrase, all of one document")
+            continue
+        text = documents[docs.pop()]
+        starts = [text.find(option["phrase"]) for option in options]
+        if -1 in starts:
+            continue  # named above
+        between = text[min(starts) : max(at + len(option["phrase"]) for at, option in zip(starts, options))]
+        cjk = sum(character > "\u2e80" for character in between)
+        tokens = cjk * TOKENS_PER_CHARACTER[0] + (len(between) - cjk) * TOKENS_PER_CHARACTER[1]
+        if tokens <= CHUNK_TOKENS:
+            problem(where, f"a chunk may hold all its evidence: about {tokens:.0f} tokens")
+        if ("\n## " in between) != (row["type"] == "spread"):
+            problem(where, "`run` stays within one section of level 2, `spread` does not")
+    for kind in SEGMENT_TYPES:
+        own = sorted((row for row in rows if row["type"] == kind), key=lambda row: hash_of(row["id"]))
+        dev = round(len(own) * 0.4)
+        for at, row in enumerate(own):
+            if (row["split"] == "dev") != (at < dev):
+                problem(f"{name} {row['id']}", "dev are the 40% of a type with the least SHA-256 of the id")
+    answerable = [row for row in rows if row["evidence"]]
+    languages = {row["lang"] for row in answerable}
+    if len(answerable) < 60 or languages != {"zh", "en"}:
+        problem(name, f"{len(answerable)} questions with evidence in {sorted(languages)}, wanted 60 in zh and en")
+    return rows
+
+
+def hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def terms(text: str) -> set[str]:
     """Latin words of two or more letters, and pairs of adjacent Chinese characters."""
     words = {word.lower() for word in re.findall(r"[A-Za-z][A-Za-z0-9-]+", text)}
@@ -400,18 +464,22 @@ def main() -> int:
     small, large = check_sets(documents)
     synonyms = check_synonyms()
     tables = check_table_set()
+    segments = check_segment_set(documents)
     check_external()
     check_made()
     if "--counts" in sys.argv[1:]:
         print_counts(small, large, synonyms)
         kinds = collections.Counter((row["kind"], row["split"]) for row in tables)
         print("questions-tables:", {f"{kind} {split}": count for (kind, split), count in sorted(kinds.items())})
+        kinds = collections.Counter((row["type"], row["split"]) for row in segments)
+        print("questions-segments:", {f"{kind} {split}": count for (kind, split), count in sorted(kinds.items())})
     for line in problems:
         print(line, file=sys.stderr)
     if problems:
         print(f"{len(problems)} problems", file=sys.stderr)
         return 1
-    print(f"bench-data is consistent: {len(documents)} documents, {len(small)} + {len(large)} + {len(tables)} questions")
+    sizes = " + ".join(str(len(rows)) for rows in (small, large, tables, segments))
+    print(f"bench-data is consistent: {len(documents)} documents, {sizes} questions")
     return 0
 
 

@@ -10,6 +10,7 @@
 //! | [`licenses`] | under which licence what is used may be used |
 //! | [`models`] | the models at hand, each with the sha256 of its weights |
 //! | [`cached`] | an embedder that computes each text once |
+//! | [`kept`], [`keeping`] | what models have computed, kept from run to run |
 //! | [`strategies`] | chunkers by name |
 //! | [`live`] | the library's index over some documents, its routes and their fusions |
 //! | [`fitted`] | α and thresholds, fitted on dev questions alone |
@@ -29,6 +30,8 @@ pub mod dense;
 pub mod external;
 pub mod fitted;
 pub mod frontier;
+pub mod keeping;
+pub mod kept;
 pub mod licenses;
 pub mod live;
 pub mod load;
@@ -43,6 +46,7 @@ pub mod table;
 pub mod tables;
 pub mod timing;
 pub mod tree;
+mod vectors;
 
 /// The workspace's READMEs, so that their example is compiled and run in both languages.
 #[cfg(doctest)]

@@ -24,6 +24,8 @@ pub struct Live {
     pub everybody: Principal,
     /// The indexed chunks.
     pub chunks: BTreeMap<ChunkId, Chunk>,
+    /// What of them is shown in place of an indexed chunk.
+    pub parents: BTreeMap<ChunkId, Chunk>,
     provider: Arc<dyn EmbeddingProvider>,
     folder: TempDir,
 }
@@ -39,11 +41,15 @@ impl Live {
         provider: Arc<dyn EmbeddingProvider>,
     ) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot make a folder for an index")?;
-        let mut chunks = BTreeMap::new();
+        let (mut chunks, mut parents) = (BTreeMap::new(), BTreeMap::new());
         for document in documents {
-            let own = chunker.chunk(document)?;
-            let indexed = own.into_iter().filter(|chunk| chunk.role.is_indexed());
-            chunks.extend(indexed.map(|chunk| (chunk.id, chunk)));
+            for chunk in chunker.chunk(document)? {
+                let of = match chunk.role.is_indexed() {
+                    true => &mut chunks,
+                    false => &mut parents,
+                };
+                of.insert(chunk.id, chunk);
+            }
         }
         let options = RagOptions {
             chunker,
@@ -69,6 +75,7 @@ impl Live {
             index,
             everybody: Principal::new(grants)?,
             chunks,
+            parents,
             provider,
             folder,
         })

@@ -57,12 +57,23 @@ pub const CROSS_ENCODERS: [&str; 3] = [
 /// The cross-encoder that `cornu-embed` carries: taken where none of [`CROSS_ENCODERS`] is at hand.
 pub const ADAPTER: &str = "e5-zh-en-pair";
 
+/// The adapter that makes token vectors shorter.
+pub const PROJECTION: &str = "e5-zh-en-tokens";
+
+/// Lower states of passages that a second look keeps: of some thousands.
+#[cfg(feature = "torch")]
+const LOWER_BYTES: usize = 3 << 30;
+
 /// The models of a second look.
 pub struct SecondLook {
     /// Pairs to logits.
     pub scorer: Arc<dyn PairScorer>,
+    /// The same scores from a model that keeps what it can of each passage: for quality.
+    pub keeping: Arc<dyn PairScorer>,
     /// Texts to token vectors.
     pub tokens: Arc<dyn TokenEmbedder>,
+    /// The same through [`PROJECTION`], where `cornu-embed` carries it.
+    pub projected: Option<Arc<dyn TokenEmbedder>>,
 }
 
 /// Either a model or the reason why it cannot be used here.
@@ -181,8 +192,8 @@ impl Models {
     /// # Errors
     /// When a file of it cannot be read.
     pub fn record(&self, name: &str) -> Result<Option<Model>> {
-        if name == ADAPTER {
-            return adapter_record();
+        if [ADAPTER, PROJECTION].contains(&name) {
+            return adapter_record(name);
         }
         let Ok(folder) = self.folder(name) else {
             return Ok(None);
@@ -237,10 +248,14 @@ fn open(folder: &Path, _: Prefixes) -> Result<Access> {
 }
 
 #[cfg(feature = "torch")]
-fn adapter_record() -> Result<Option<Model>> {
-    let adapter = cornu_embed::bert::Adapter::shipped(ADAPTER)?;
+fn adapter_record(name: &str) -> Result<Option<Model>> {
+    use cornu_embed::bert::Adapter;
+    if !Adapter::shipped_names().any(|shipped| shipped == name) {
+        return Ok(None);
+    }
+    let adapter = Adapter::shipped(name)?;
     Ok(Some(Model {
-        id: ADAPTER.to_owned(),
+        id: name.to_owned(),
         source: format!(
             "carried by cornu-embed, trained by `cargo xtask train-reranker` on {}",
             adapter.manifest().base.name
@@ -250,25 +265,37 @@ fn adapter_record() -> Result<Option<Model>> {
 }
 
 #[cfg(not(feature = "torch"))]
-fn adapter_record() -> Result<Option<Model>> {
+fn adapter_record(_: &str) -> Result<Option<Model>> {
     Ok(None)
 }
 
 #[cfg(feature = "torch")]
 fn open_second_look(scorer: &Path, tokens: &Path) -> Result<Result<SecondLook, String>> {
-    use cornu_embed::bert::{BertEmbeddingProvider, BertOptions, BertPairScorer, Truncation};
+    use cornu_embed::bert::{
+        Adapter, BertEmbeddingProvider, BertOptions, BertPairScorer, Truncation,
+    };
     let text = |path: &Path| {
         let name = path.to_str().map(str::to_owned);
         name.context("the path of the models is not Unicode")
     };
-    let scorer = BertPairScorer::open(&text(scorer)?, &BertOptions::default())?;
+    let name = text(scorer)?;
+    let open = || BertPairScorer::open(&name, &BertOptions::default());
     let options = BertOptions {
         truncation: Truncation::Right,
         ..BertOptions::default()
     };
     let tokens = BertEmbeddingProvider::open(&text(tokens)?, &options)?;
+    let projected = Adapter::shipped_names()
+        .find(|name| *name == PROJECTION)
+        .map(|name| {
+            let projected = tokens.projected_token_embedder(&Adapter::shipped(name)?)?;
+            Ok::<_, anyhow::Error>(Arc::new(projected) as Arc<dyn TokenEmbedder>)
+        })
+        .transpose()?;
     Ok(Ok(SecondLook {
-        scorer: Arc::new(scorer),
+        projected,
+        scorer: Arc::new(open()?),
+        keeping: Arc::new(open()?.keeping(LOWER_BYTES)),
         tokens: Arc::new(tokens.token_embedder()),
     }))
 }

@@ -1,19 +1,20 @@
 //! Rerankers side by side: how good their orders are, and how long they take.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use cornu_core::{ChunkId, Fingerprint, PairScorer, ProviderError};
+use cornu_core::ChunkId;
 use cornu_eval::evidence::{Measure, Row};
 use cornu_eval::metrics::{Gain, Judged, Judgments};
 use cornu_eval::significance::{Bootstrap, Scale};
-use cornu_rerank::{Candidate, Candidates, Reranker, TokenMatrix};
+use cornu_rerank::{Candidate, Candidates, Reranked, Reranker, TokenMatrix};
 
 use crate::timing::quantile;
 
 /// A question with what the first stage found for it.
+#[derive(Clone)]
 pub struct Asked {
     /// The question.
     pub text: String,
@@ -24,6 +25,7 @@ pub struct Asked {
 }
 
 /// One candidate.
+#[derive(Clone)]
 pub struct Held {
     /// Which chunk.
     pub id: ChunkId,
@@ -61,6 +63,14 @@ impl Asked {
             ..Candidate::new(held.id, &held.text, held.score)
         }))?)
     }
+
+    /// The candidates in a reranker's order.
+    ///
+    /// # Errors
+    /// A reranker that fails.
+    pub fn reranked(&self, reranker: &dyn Reranker) -> Result<Reranked> {
+        Ok(reranker.rerank(&self.text, &self.candidates()?)?)
+    }
 }
 
 /// The order that each strategy gives to each question, judged.
@@ -70,13 +80,12 @@ impl Asked {
 pub fn quality(strategies: &[Strategy], questions: &[Asked]) -> Result<Vec<Quality>> {
     let mut all = vec![Quality::default(); strategies.len()];
     for asked in questions {
-        let candidates = asked.candidates()?;
         let mut judgments = Judgments::new();
         for id in &asked.gold {
             judgments.insert(*id, 1);
         }
         for (strategy, quality) in strategies.iter().zip(&mut all) {
-            let reranked = strategy.reranker.rerank(&asked.text, &candidates)?;
+            let reranked = asked.reranked(&*strategy.reranker)?;
             let order: Vec<ChunkId> = reranked.ids().collect();
             let judged = Judged::new(&order, &judgments)?;
             quality.top1.push(judged.hit(1).unwrap_or(0.0));
@@ -192,25 +201,23 @@ pub fn quality_rows(
     Ok(rows)
 }
 
-/// Adds to each row the median and the 95th percentile of its seconds, questions a second, and how
-/// many times as many as the full scorer's in the same run.
-pub fn add_latency(rows: &mut [Row], seconds: &[Vec<f64>], full: usize) {
-    let total = |at: usize| seconds.get(at).map_or(0.0, |own| own.iter().sum::<f64>());
-    for (at, (row, own)) in rows.iter_mut().zip(seconds).enumerate() {
-        if own.is_empty() || total(at) <= 0.0 {
-            continue;
-        }
-        let n = own.len() as u64;
-        let mut put = |name: &str, value: f64, unit: &str| {
-            row.metrics
-                .insert(name.to_owned(), Measure::exact(value, unit, n));
-        };
-        put("p50_ms", 1e3 * quantile(own, 0.50), "ms");
-        put("p95_ms", 1e3 * quantile(own, 0.95), "ms");
-        put("qps", own.len() as f64 / total(at), "queries_per_s");
-        if total(full) > 0.0 {
-            put("qps_to_full", total(full) / total(at), "times");
-        }
+/// Adds to a row the median and the 95th percentile of its seconds, questions a second, and how many
+/// times as many as the full scorer's in the same run.
+pub fn add_latency(row: Option<&mut Row>, own: &[f64], full: Option<&[f64]>) {
+    let total: f64 = own.iter().sum();
+    let Some(row) = row.filter(|_| total > 0.0) else {
+        return;
+    };
+    let n = own.len() as u64;
+    let mut put = |name: &str, value: f64, unit: &str| {
+        row.metrics
+            .insert(name.to_owned(), Measure::exact(value, unit, n));
+    };
+    put("p50_ms", 1e3 * quantile(own, 0.50), "ms");
+    put("p95_ms", 1e3 * quantile(own, 0.95), "ms");
+    put("qps", own.len() as f64 / total, "queries_per_s");
+    if let Some(full) = full {
+        put("qps_to_full", full.iter().sum::<f64>() / total, "times");
     }
 }
 
@@ -218,57 +225,15 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Scores each pair once, whatever strategies ask for it: a scorer's number does not depend on the
-/// rest of its batch, so it changes no bit. For quality; a latency has to be measured on the scorer
-/// itself.
-pub struct Remembering {
-    inner: Arc<dyn PairScorer>,
-    scores: Mutex<BTreeMap<String, BTreeMap<String, f32>>>,
-}
-
-impl Remembering {
-    /// With nothing remembered yet.
-    #[must_use]
-    pub fn new(inner: Arc<dyn PairScorer>) -> Self {
-        Self {
-            inner,
-            scores: Mutex::default(),
-        }
-    }
-}
-
-impl PairScorer for Remembering {
-    fn fingerprint(&self) -> &Fingerprint {
-        self.inner.fingerprint()
-    }
-
-    fn score(&self, query: &str, documents: &[&str]) -> Result<Vec<f32>, ProviderError> {
-        let mut known = self.scores.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.entry(query.to_owned()).or_default();
-        let new: BTreeSet<&str> = documents
-            .iter()
-            .copied()
-            .filter(|text| !known.contains_key(*text))
-            .collect();
-        let new: Vec<&str> = new.into_iter().collect();
-        if !new.is_empty() {
-            let scores = self.inner.score(query, &new)?;
-            known.extend(new.iter().map(ToString::to_string).zip(scores));
-        }
-        // A scorer that gave too few leaves a text without: then this gives too few as well, and
-        // the reranker refuses it.
-        Ok(documents
-            .iter()
-            .filter_map(|text| known.get(*text).copied())
-            .collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use cornu_core::{Fingerprint, PairScorer, ProviderError};
     use cornu_rerank::{CascadeOptions, CrossEncoder, ElbowCascade, NoRerank, Scale as Of, Scorer};
+
+    use crate::keeping::KeepingScores;
+    use crate::kept::Kept;
 
     use super::*;
 
@@ -330,7 +295,8 @@ mod tests {
     #[test]
     fn the_figures_are_those_of_the_orders() {
         let numbers = Arc::new(Numbers(Fingerprint::new("n"), AtomicUsize::new(0)));
-        let model: Arc<dyn PairScorer> = Arc::new(Remembering::new(numbers.clone()));
+        let model: Arc<dyn PairScorer> =
+            Arc::new(KeepingScores::new(numbers.clone(), Kept::nothing()));
         let strategies = strategies(&model);
         let questions: Vec<Asked> = [0, 2, 3, 8].map(asked).into_iter().collect();
         let measured = quality(&strategies, &questions).unwrap();
@@ -394,7 +360,10 @@ mod tests {
             vec![1.0, 1.0, 1.0],
             vec![0.5, 0.5, 0.5],
         ];
-        add_latency(&mut rows, &made, ROLES.full);
+        for (row, own) in rows.iter_mut().zip(&made) {
+            add_latency(Some(row), own, Some(&made[ROLES.full]));
+        }
+        add_latency(None, &made[0], None);
         let get = |at: usize, name: &str| rows[at].metrics[name].value;
         assert_eq!((get(0, "p50_ms"), get(0, "p95_ms")), (200.0, 300.0));
         assert_eq!(

@@ -17,6 +17,7 @@ use cornu_benches::reranker::recipe::{self, Recipe};
 use cornu_benches::reranker::sets::{Set, Split};
 use cornu_benches::reranker::training::{Material, Route, Row, Scores, rerank, summary, train};
 use cornu_benches::run::say;
+use cornu_benches::tree;
 use cornu_embed::bert::{Adapter, BertEmbeddingProvider, BertOptions, Truncation};
 
 /// The first stage's embedder.
@@ -145,6 +146,7 @@ fn one(
         train(recipe, &mut learner, &mut library, &material, &work, &say)?;
         let training = serde_json::json!({
             "recipe": recipe, "best_step": learner.steps_done(),
+            "tree": tree::hash(&arguments.root)?,
             "asked": questions.iter().map(Vec::len).sum::<usize>(),
             "made": from_sentences.iter().map(Vec::len).sum::<usize>(),
         });
@@ -154,12 +156,21 @@ fn one(
     };
     // What is measured is what ships: the values as the file holds them.
     learner.adopt(&adapter)?;
-    let mut measured = Vec::new();
-    for (at, set) in sets.iter().enumerate() {
-        if recipe.test.contains(&set.name) {
-            measured.extend(measure(&learner, &mut library, &material, (at, set))?);
+    let mut of_splits = |split, names: &[String]| {
+        let mut measured = Vec::new();
+        for (at, set) in sets.iter().enumerate() {
+            if names.contains(&set.name) {
+                let part = (at, set, split);
+                measured.extend(measure(&learner, &mut library, &material, part)?);
+            }
         }
-    }
+        Ok::<_, anyhow::Error>(measured)
+    };
+    // To choose between adapters by; a card holds what nothing was chosen by.
+    say("on the questions for choices:");
+    of_splits(Split::Dev, &recipe.dev)?;
+    say("on the test questions:");
+    let measured = of_splits(Split::Test, &recipe.test)?;
     card::write(&folder, recipe, &adapter, &measured)
 }
 
@@ -167,7 +178,7 @@ fn measure(
     learner: &Learner,
     library: &mut Library,
     material: &Material<'_>,
-    (at, set): (usize, &Set),
+    (at, set, split): (usize, &Set, Split),
 ) -> Result<Vec<Measured>> {
     let routes: [(&str, Route); 2] = [
         ("hybrid", |found| &found.hybrid),
@@ -187,7 +198,7 @@ fn measure(
         let found = match known.take() {
             Some((of, found)) if of == scores => found,
             _ => {
-                let part = (at, Split::Test, DEPTH, scores);
+                let part = (at, split, DEPTH, scores);
                 rerank(
                     learner,
                     library,

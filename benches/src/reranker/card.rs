@@ -129,6 +129,13 @@ fn text(recipe: &Recipe, adapter: &Adapter, measured: &[Measured]) -> Result<Str
             Kind::Tokens(options) => options.loss,
         },
     )?;
+    if let Some(tree) = manifest.training.get("tree").and_then(|tree| tree.as_str()) {
+        writeln!(
+            out,
+            "Trained by the program as it stands in the tree with the hash `{tree}` (`measured_tree` \
+             in the records of the tables says what that is).\n",
+        )?;
+    }
     out.push_str(LIMITS);
     Ok(out)
 }

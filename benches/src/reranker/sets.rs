@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_eval::beir;
 use cornu_eval::metrics::Judgments;
-use cornu_eval::questions::Ranks;
+use cornu_eval::questions::{Question, Ranks};
 use cornu_text::WordCounter;
 use serde::{Deserialize, Serialize};
 
@@ -150,12 +150,7 @@ impl Set {
                 // Its evidence is in no chunk's text (front matter): no order can show it.
                 continue;
             }
-            let held_out = blake3::hash(question.id.as_bytes()).as_bytes()[0].is_multiple_of(4);
-            let split = match (question.split.as_str(), held_out) {
-                ("test", _) => Split::Test,
-                (_, true) => Split::Dev,
-                (_, false) => Split::Train,
-            };
+            let split = own_split(&question);
             questions.push(Asked {
                 id: question.id,
                 lang: language(&question.question),
@@ -181,6 +176,18 @@ impl Set {
         self.questions
             .iter()
             .filter(move |question| question.split == split)
+    }
+}
+
+/// What a question of `bench-data` may be used for: one in four of its dev questions, by the hash of
+/// the id, is for choices.
+#[must_use]
+pub fn own_split(question: &Question) -> Split {
+    let held_out = blake3::hash(question.id.as_bytes()).as_bytes()[0].is_multiple_of(4);
+    match (question.split.as_str(), held_out) {
+        ("test", _) => Split::Test,
+        (_, true) => Split::Dev,
+        (_, false) => Split::Train,
     }
 }
 

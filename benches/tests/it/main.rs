@@ -8,15 +8,15 @@ use std::process::Command as Program;
 use cornu_benches::corpus::BenchData;
 use cornu_benches::run::{self, Command};
 use cornu_benches::table::{Table, render_sections};
-use cornu_benches::tables::{Rerank, TABLES};
+use cornu_benches::tables::{TABLES, UNRECORDED};
 use cornu_benches::tree;
 use cornu_eval::evidence::{Environment, Measure, Record, Row, Versions};
 
 const README: &str = "before\n<!-- table:chunking -->\n<!-- /table:chunking -->\nafter\n";
 
-/// With the one that is written and not measured.
+/// With those that are written and not measured.
 fn written() -> impl Iterator<Item = &'static dyn Table> {
-    TABLES.into_iter().chain([&Rerank as &dyn Table])
+    TABLES.into_iter().chain(UNRECORDED)
 }
 
 fn record(name: &str, value: f64) -> Record {
@@ -28,6 +28,9 @@ fn record(name: &str, value: f64) -> Record {
         "fusion" => "ext-all",
         "multihop" => "audit",
         "pool" => "narrow-read-1",
+        "hnsw" | "store" => "clustered-1000",
+        "segments" => "segments",
+        "tables" => "answer-all",
         _ => "questions-20",
     };
     let mut row = Row::measured(dataset, "fixed");
@@ -88,6 +91,25 @@ fn pages_are_what_the_records_render_to_and_nothing_else() {
         .write(&root.join("docs/evidence/chunking.json"))
         .unwrap();
     assert_eq!(run::rendering_differences(root, &TABLES).unwrap().len(), 3);
+}
+
+/// Without a record it is neither rendered nor checked, unless it is named.
+#[test]
+fn a_table_without_a_record_is_found_by_its_name_alone() {
+    let root = checkout(0.25);
+    let root = root.path();
+    for table in UNRECORDED {
+        let names = [table.name().to_owned()];
+        assert!(run::run(root, &[], Command::Render).unwrap());
+        assert!(run::run(root, &names, Command::Render).is_err());
+        let path = root.join(format!("docs/evidence/{}.json", table.name()));
+        record(table.name(), 0.25).write(&path).unwrap();
+        assert!(run::run(root, &names, Command::Render).unwrap());
+        let page = root.join(format!("docs/tables/{}.md", table.name()));
+        assert!(page.is_file());
+    }
+    let error = run::run(root, &["none".to_owned()], Command::Render).unwrap_err();
+    assert!(error.to_string().contains("rerank"), "{error}");
 }
 
 /// A page of several sections holds each row once, under the heading of its data set.
@@ -197,6 +219,15 @@ fn the_projects_own_data_loads_whole() {
         17
     );
     assert!(data.questions("questions-ext.jsonl").unwrap().len() >= 300);
+    let long = data.folder("long").unwrap();
+    let segments = data.questions_over("questions-segments.jsonl", &long);
+    assert!(segments.unwrap().len() >= 60);
+    assert!(
+        data.questions("questions-segments.jsonl").is_err(),
+        "some stand in the long documents alone"
+    );
+    assert_eq!(data.folder("tables").unwrap().len(), 8);
+    assert!(data.folder("nowhere").is_err());
     assert!(
         data.synonyms()
             .unwrap()

@@ -1,29 +1,31 @@
 //! The command line.
 
+mod examples;
+pub(crate) mod parsers;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::Styles;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use cornu::store::Access;
 use cornu::{Disclosure, Preset};
 
 use crate::chat::ChatArgs;
-
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  done, found, answered
-  1  done, but for some files or documents; or `doctor` found something
-  2  wrong usage, or something that could not be read or written
-  3  refused, or nothing found
-
-Results go to standard output, everything else to standard error. There are no colours.";
 
 /// Index files, ask as somebody, get cited evidence or a refusal
 ///
 /// Every document names the grants that may see it, and every question is asked with the grants of
 /// the asker. What they may not see has no influence on what they get.
 #[derive(Debug, Parser)]
-#[command(name = "cornu", version, color = ColorChoice::Never, after_help = EXIT_CODES)]
+#[command(
+    name = "cornu",
+    version,
+    color = ColorChoice::Never,
+    styles = Styles::plain(),
+    after_help = examples::CORNU
+)]
 pub(crate) struct Cli {
     /// No notes and no progress on standard error; errors are still told
     #[arg(short, long, global = true)]
@@ -51,8 +53,10 @@ pub(crate) enum Command {
     Remove(RemoveArgs),
     /// For the owner: check everything that has to hold in an index (exit code 1 when something does
     /// not)
+    #[command(after_help = examples::DOCTOR)]
     Doctor(OwnerArgs),
     /// For the owner: counts and sizes; they tell about all documents, hidden ones too
+    #[command(after_help = examples::STATS)]
     Stats(OwnerArgs),
     RebuildIndex(RebuildArgs),
     Config(ConfigArgs),
@@ -63,13 +67,15 @@ pub(crate) enum Command {
 /// Write files and folders of Markdown, HTML and plain text into an index
 ///
 /// A file that cannot be read, or is not UTF-8, is reported and does not stop the others; the exit
-/// code is 1 then, and 2 when none of the paths is there. Folders are searched for .md, .markdown, .txt, .html and .htm; names that begin
-/// with a dot are passed over and symbolic links inside folders are not followed. A file that is named itself
-/// is read whatever its ending.
+/// code is 1 then, and 2 when none of the paths is there. Folders are searched for .md, .markdown,
+/// .txt, .html and .htm; names that begin with a dot are passed over and symbolic links inside
+/// folders are not followed. A file that is named itself is read whatever its ending. Where there is
+/// nothing to index, no index is made.
 ///
 /// A document that has not changed costs its hash. One whose file has gone stays until `cornu
 /// remove`, or a run with --prune.
 #[derive(Debug, Args)]
+#[command(after_help = examples::INDEX)]
 pub(crate) struct IndexArgs {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]
@@ -78,7 +84,7 @@ pub(crate) struct IndexArgs {
     pub(crate) database: Database,
     /// A grant that may see the documents, `public` for everybody who holds that grant; repeat it
     /// for more. There is no default: nothing is public unless it says so
-    #[arg(long, value_name = "GRANT")]
+    #[arg(long, value_name = "GRANT", value_parser = parsers::grant)]
     pub(crate) acl: Vec<String>,
     /// A TOML file of path prefixes and their grants: `"handbook/pay" = ["hr"]`
     ///
@@ -172,18 +178,26 @@ pub(crate) enum ContextArg {
 
 /// Find the chunks that fit a query
 #[derive(Debug, Args)]
+#[command(after_help = examples::SEARCH)]
 pub(crate) struct SearchArgs {
     /// What to look for
     pub(crate) query: String,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// How to search
     #[arg(long, value_enum, default_value_t = Route::Hybrid)]
     pub(crate) route: Route,
     /// How many chunks, at most
-    #[arg(short, default_value = "10")]
+    #[arg(
+        short,
+        long = "top-k",
+        value_name = "K",
+        default_value = "10",
+        value_parser = parsers::count,
+        allow_negative_numbers = true
+    )]
     pub(crate) k: NonZeroUsize,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
@@ -204,11 +218,12 @@ pub(crate) struct SearchArgs {
 /// checked against the sources that it cites; what they do not hold is left out. What would be
 /// refused is refused before the model is asked.
 #[derive(Debug, Args)]
+#[command(after_help = examples::ASK)]
 pub(crate) struct AskArgs {
     /// The question
     pub(crate) question: String,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// The least cosine similarity with which there is an answer: a number, or a file of
@@ -283,18 +298,27 @@ impl SegmentsArg {
 /// Each chunk's rank and score in each route, its share of the fused score, and the words that were
 /// counted for it. With --threshold: how `ask` came to its answer or refusal.
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPLAIN)]
 pub(crate) struct ExplainArgs {
     /// The question
     pub(crate) question: String,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// Explain the answer that `ask` gives with this threshold: a number, or a file of `calibrate`
     #[arg(long, value_name = "NUMBER|FILE", allow_negative_numbers = true)]
     pub(crate) threshold: Option<String>,
     /// How many chunks, at most
-    #[arg(short, default_value = "10", conflicts_with = "threshold")]
+    #[arg(
+        short,
+        long = "top-k",
+        value_name = "K",
+        default_value = "10",
+        value_parser = parsers::count,
+        allow_negative_numbers = true,
+        conflicts_with = "threshold"
+    )]
     pub(crate) k: NonZeroUsize,
     /// Also show the value of each result and the runs that `ask --segments` gives
     #[arg(long, value_enum, default_value_t)]
@@ -315,9 +339,10 @@ pub(crate) struct ExplainArgs {
 ///
 /// The threshold depends on what the given grants see: hand it only to askers who may see that.
 #[derive(Debug, Args)]
+#[command(after_help = examples::CALIBRATE)]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// One question a line, as JSON: {"id", "type", "split", "lang", "question", "answer",
@@ -328,10 +353,10 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_parser = ["dev", "test"])]
     pub(crate) split: Option<String>,
     /// The part of questions without an answer that may be answered all the same [default: 0.1]
-    #[arg(long, value_name = "RATE", conflicts_with = "false_refusals")]
+    #[arg(long, value_name = "RATE", value_parser = parsers::rate, allow_negative_numbers = true, conflicts_with = "false_refusals")]
     pub(crate) false_answers: Option<f64>,
     /// The part of questions with an answer that may be refused
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = parsers::rate, allow_negative_numbers = true)]
     pub(crate) false_refusals: Option<f64>,
     /// Where the threshold is written, for `ask --threshold`
     #[arg(short, long, value_name = "FILE")]
@@ -350,9 +375,10 @@ pub(crate) struct CalibrateArgs {
 /// with --beir a find is a document. Everything is asked as the given grants: what they do not see
 /// counts as not found.
 #[derive(Debug, Args)]
+#[command(after_help = examples::EVAL)]
 pub(crate) struct EvalArgs {
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) asker: Asker,
     /// One question a line, as JSON, as for `calibrate`
@@ -380,9 +406,12 @@ pub(crate) struct EvalArgs {
     /// Where recall is cut, in chunks or documents; at most 100
     #[arg(
         short,
+        long = "recall-at",
         value_name = "K",
         value_delimiter = ',',
-        default_value = "1,5,10"
+        default_value = "1,5,10",
+        value_parser = parsers::count,
+        allow_negative_numbers = true
     )]
     pub(crate) k: Vec<NonZeroUsize>,
     /// Compare two routes question by question, such as hybrid,sparse: the mean difference, its
@@ -404,6 +433,7 @@ pub(crate) struct EvalArgs {
 ///
 /// Exit code 3 when none of them was there, 1 when some were not.
 #[derive(Debug, Args)]
+#[command(after_help = examples::REMOVE)]
 pub(crate) struct RemoveArgs {
     /// Names of documents, as citations show them
     #[arg(required = true, value_name = "DOC")]
@@ -418,13 +448,14 @@ pub(crate) struct RemoveArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OwnerArgs {
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) index: Reading,
     #[command(flatten)]
     pub(crate) format: Format,
 }
 
 /// For the owner: throw away what is derived from the documents' facts, and derive it again
 #[derive(Debug, Args)]
+#[command(after_help = examples::REBUILD)]
 pub(crate) struct RebuildArgs {
     #[command(flatten)]
     pub(crate) database: Database,
@@ -439,6 +470,7 @@ pub(crate) struct RebuildArgs {
 ///
 /// Flags that are given win over all of these.
 #[derive(Debug, Args)]
+#[command(after_help = examples::CONFIG)]
 pub(crate) struct ConfigArgs {
     #[command(flatten)]
     pub(crate) format: Format,
@@ -446,12 +478,15 @@ pub(crate) struct ConfigArgs {
 
 /// Print the completions of a shell
 #[derive(Debug, Args)]
+#[command(after_help = examples::COMPLETIONS)]
 pub(crate) struct CompletionsArgs {
+    /// The shell
     pub(crate) shell: Shell,
 }
 
 /// Print the man page, or write those of all commands
 #[derive(Debug, Args)]
+#[command(after_help = examples::MAN)]
 pub(crate) struct ManArgs {
     /// Write one page a command into this folder
     #[arg(long, value_name = "FOLDER")]
@@ -465,10 +500,31 @@ pub(crate) struct Database {
     pub(crate) path: PathBuf,
 }
 
+/// An index that is read.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Read an index where nothing may be written, such as on read-only media: otherwise SQLite
+    /// keeps a small file beside it. Only where nobody writes the index meanwhile
+    #[arg(long)]
+    pub(crate) immutable: bool,
+}
+
+impl Reading {
+    pub(crate) fn access(&self) -> Access {
+        match self.immutable {
+            true => Access::Immutable,
+            false => Access::ReadOnly,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Asker {
-    /// A grant that the asker holds; repeat it for more. Nothing is implied, not even `public`
-    #[arg(long = "group", visible_alias = "as", value_name = "GRANT")]
+    /// A grant that the asker holds; repeat it for more, or say --as. Nothing is implied, not even
+    /// `public`
+    #[arg(long = "group", visible_alias = "as", value_name = "GRANT", value_parser = parsers::grant)]
     pub(crate) groups: Vec<String>,
     /// The same as --group public
     #[arg(long)]
@@ -505,8 +561,8 @@ pub(crate) struct RerankArgs {
     /// A second look at the best 50 of the hybrid search; needs a build with the feature `torch`
     ///
     /// `cross` puts all of them through a cross-encoder, `cascade` those above the largest drop of
-    /// the first scores (8 to 16), `maxsim` compares token with token. The order of the second look
-    /// counts; `ask` still judges by the similarity.
+    /// the first scores (8 to 16), `maxsim` compares token with token. What was looked at again
+    /// stands in the order of both scores; `ask` still judges by the similarity.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
     pub(crate) rerank: Rerank,
     /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
@@ -514,6 +570,11 @@ pub(crate) struct RerankArgs {
     /// e5-zh-en-pair], for `maxsim` an embedding model [default: that of --embedder]
     #[arg(long, value_name = "MODEL")]
     pub(crate) rerank_model: Option<String>,
+    /// How much the second score counts beside the first: from 0 (not at all) to 1 (alone), each
+    /// brought to 0 to 1 over the candidates [default: 0.5 for the carried cross-encoder and for
+    /// `maxsim`, 1 for a cross-encoder that --rerank-model names]
+    #[arg(long, value_name = "WEIGHT")]
+    pub(crate) rerank_weight: Option<f64>,
 }
 
 /// How to look again.

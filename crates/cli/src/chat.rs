@@ -10,7 +10,7 @@ use cornu::chat::{Chat, OnFailure, Unsupported};
 use cornu::remote::{Endpoint, OpenAiChatOptions, OpenAiChatProvider, Policy};
 use cornu::{ChatProvider, Disclosure, Principal, Response};
 
-use crate::args::Send;
+use crate::args::{Send, parsers};
 use crate::output::Terminal;
 
 #[derive(Debug, Args)]
@@ -38,13 +38,13 @@ pub(crate) struct ChatArgs {
     #[arg(long)]
     pub(crate) chat_fallback: bool,
     /// The longest reply, in tokens of the model
-    #[arg(long, value_name = "N", default_value = "512")]
+    #[arg(long, value_name = "N", default_value = "512", value_parser = parsers::count, allow_negative_numbers = true)]
     pub(crate) chat_max_tokens: NonZeroUsize,
     /// How much of what was found is sent, in words (Chinese: characters)
-    #[arg(long, value_name = "N", default_value = "4000")]
+    #[arg(long, value_name = "N", default_value = "4000", value_parser = parsers::count, allow_negative_numbers = true)]
     pub(crate) chat_context: NonZeroUsize,
     /// How long to wait for the reply, in seconds, all attempts together
-    #[arg(long, value_name = "SECONDS", default_value = "120")]
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = parsers::seconds, allow_negative_numbers = true)]
     pub(crate) chat_timeout: NonZeroU64,
 }
 

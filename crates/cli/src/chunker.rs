@@ -25,9 +25,9 @@ pub(crate) struct Chunking {
 impl Chunking {
     /// What the index at this path was built with; `None` where there is no index that can be read,
     /// or one that was not built by this program. Opening the index tells what is wrong.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path, access: Access) -> Option<Self> {
         let options = Options {
-            access: Access::ReadOnly,
+            access,
             ..Options::default()
         };
         let store = SqliteVecStore::open_existing(path, &options).ok()?;
@@ -88,7 +88,7 @@ impl ChunkerArgs {
     /// How to cut for the index at this path: as it was built, where it is there; else as the flags
     /// say.
     pub(crate) fn chunking(&self, path: &Path) -> Result<Chunking> {
-        let built = Chunking::of(path);
+        let built = Chunking::of(path, Access::ReadOnly);
         let base = built.unwrap_or_default();
         let asked = Chunking {
             tables: self.tables.unwrap_or(base.tables),

@@ -4,19 +4,24 @@
 //! built-in default. The command line stays the only definition: a key is the long name of a flag,
 //! an environment variable is that name in capitals with `CORNU_` in front, and what they say
 //! becomes the flag's default before the arguments are read. So help, checks and messages are those
-//! of the flags. A value that conflicts with a flag that is given gives way to it.
+//! of the flags. A value that conflicts with a flag that is given gives way to it. Every value is
+//! checked when it is read, also one that this command has no use for.
 
-use std::any::TypeId;
+mod values;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use toml::de::{DeTable, DeValue};
+use clap::{Arg, ArgMatches, Command};
+use toml::de::DeTable;
+
+use self::values::Key;
+use crate::output::{self, Terminal};
 
 const FILE: &str = "cornu.toml";
 const PREFIX: &str = "CORNU_";
@@ -77,24 +82,33 @@ pub(crate) fn matches(
     arguments: &[OsString],
 ) -> Result<(ArgMatches, Settings)> {
     let flags = Flags::of(&command());
-    let mut settings = flags.file(arguments)?;
-    let environment = flags.environment()?;
+    let read = flags
+        .file(arguments)
+        .and_then(|it| Ok((it, flags.environment()?)));
+    let (mut settings, environment) = match read {
+        Ok(read) => read,
+        // Whoever asks for help is not to be told about settings.
+        Err(error) => match command().try_get_matches_from(arguments) {
+            Err(help) if !help.use_stderr() => return Err(help.into()),
+            _ => return Err(error),
+        },
+    };
     let parse = |settings: &Settings| {
         let command = settings.applied_to(command());
         command.try_get_matches_from(arguments)
     };
-    let given = |settings: &Settings| parse(settings).unwrap_or_else(|error| settings.exit(&error));
+    let given = |settings: &Settings| parse(settings).map_err(|error| settings.blamed(error));
     // What is given decides what gives way: flags first, then the environment over the file.
     let first = given(
         &Settings::default()
             .and(settings.clone())
             .and(environment.clone()),
-    );
+    )?;
     let explicit = explicit(&command(), &first);
     settings.give_way(&command(), environment.0.keys().map(String::as_str));
     let mut settings = settings.and(environment);
     settings.give_way(&command(), explicit.iter().map(String::as_str));
-    let matches = given(&settings);
+    let matches = given(&settings)?;
     Ok((matches, settings))
 }
 
@@ -108,9 +122,8 @@ impl Settings {
     /// Each flag's value, the built-in ones among them, in order of name.
     pub(crate) fn effective(&self, command: &Command) -> BTreeMap<String, Setting> {
         let mut all = BTreeMap::new();
-        for (key, arg) in Flags::of(command).0 {
-            let values = arg.get_default_values().iter();
-            let values: Vec<String> = values.map(|it| it.display().to_string()).collect();
+        for (key, flags) in Flags::of(command).0 {
+            let values = flags.defaults();
             if !values.is_empty() {
                 let origin = Origin::Default;
                 all.insert(key, Setting { values, origin });
@@ -169,57 +182,47 @@ impl Settings {
         });
     }
 
-    /// Ends as clap does, and says where a value is from that no flag gave.
-    fn exit(&self, error: &clap::Error) -> ! {
+    /// Says where a value is from that no flag gave.
+    fn blamed(&self, error: clap::Error) -> anyhow::Error {
         let text = error.to_string();
-        let blamed = self.0.iter().find(|(key, _)| {
-            text.lines()
-                .next()
-                .is_some_and(|it| it.contains(&format!("'--{key}")))
-        });
-        if let Some((key, setting)) = blamed
-            && error.use_stderr()
-        {
+        let first = text.lines().next().unwrap_or_default();
+        let mut keys = self.0.iter();
+        let set = keys.find(|(key, _)| first.contains(&format!("'--{key}")));
+        if let Some((key, setting)) = set.filter(|_| error.use_stderr()) {
             let origin = &setting.origin;
-            crate::output::Terminal::new(true).error(&format!("{key} is set by {origin}"));
+            Terminal::new(true).error(&format!("{key} is set by {origin}"));
         }
-        error.exit()
+        error.into()
     }
 }
 
 /// The flags that have a long name, by it.
-struct Flags(BTreeMap<String, Arg>);
+struct Flags(BTreeMap<String, Key>);
 
 impl Flags {
     fn of(command: &Command) -> Self {
         let own = command.get_arguments();
         let below = command.get_subcommands().flat_map(Command::get_arguments);
-        let keyed = own.chain(below).filter_map(|arg| {
-            let key = arg.get_long()?;
-            (!NOT_KEYS.contains(&key)).then(|| (key.to_owned(), arg.clone()))
-        });
-        Self(keyed.collect())
+        let mut flags: BTreeMap<String, Key> = BTreeMap::new();
+        for arg in own.chain(below) {
+            if let Some(key) = arg.get_long().filter(|key| !NOT_KEYS.contains(key)) {
+                flags.entry(key.to_owned()).or_default().add(arg);
+            }
+        }
+        Self(flags)
     }
 
     fn environment(&self) -> Result<Settings> {
         let mut settings = Settings::default();
-        for (key, arg) in &self.0 {
+        for (key, flags) in &self.0 {
             let name = format!("{PREFIX}{}", key.replace('-', "_").to_uppercase());
             let value = match std::env::var(&name) {
                 Ok(value) if !value.is_empty() => value,
                 Err(std::env::VarError::NotUnicode(_)) => bail!("{name} is not Unicode"),
                 _ => continue,
             };
-            let values = if is_switch(arg) {
-                let on = ["1", "true", "yes", "on"].contains(&value.to_lowercase().as_str());
-                let off = ["0", "false", "no", "off"].contains(&value.to_lowercase().as_str());
-                ensure!(on || off, "{name} is {value:?}; give it true or false");
-                vec![on.to_string()]
-            } else if takes_many(arg) {
-                value.split(',').map(str::to_owned).collect()
-            } else {
-                vec![value]
-            };
+            let read = flags.of_variable(&value);
+            let values = read.map_err(|wanted| anyhow!("{name} is {value:?}; {wanted}"))?;
             let origin = Origin::Environment(name);
             settings.0.insert(key.clone(), Setting { values, origin });
         }
@@ -246,7 +249,7 @@ impl Flags {
             let line = 1 + text.get(..at).unwrap_or_default().matches('\n').count();
             let key = key.get_ref().as_ref();
             let place = format!("{shown}:{line}: `{key}`");
-            let arg = self.0.get(key).with_context(|| match self.nearest(key) {
+            let flags = self.0.get(key).with_context(|| match self.nearest(key) {
                 Some(near) => format!("{place} is no key; did you mean `{near}`?"),
                 None => format!("{place} is no key; keys are the long flags of `cornu`"),
             })?;
@@ -255,7 +258,11 @@ impl Flags {
                 "{place} is for a file that is named with --config: a file that merely lies in the \
                  folder does not decide what leaves this machine; or give --{key}"
             );
-            let mut values = values_of(arg, value.get_ref()).with_context(|| place)?;
+            let read = flags.of_toml(value.get_ref());
+            let mut values = read.map_err(|wanted| {
+                let written = text.get(value.span()).unwrap_or_default();
+                anyhow!("{place} is {}; {wanted}", shortened(written))
+            })?;
             if PATHS.contains(&key) {
                 let folder = path.parent().unwrap_or(Path::new(""));
                 for value in &mut values {
@@ -314,45 +321,14 @@ fn explicit(command: &Command, matches: &ArgMatches) -> Vec<String> {
         .collect()
 }
 
-fn values_of(arg: &Arg, value: &DeValue<'_>) -> Result<Vec<String>> {
-    let plain = |value: &DeValue<'_>| {
-        let number = match value {
-            DeValue::String(text) => return Ok(text.to_string()),
-            DeValue::Integer(number) => {
-                let value = i64::from_str_radix(number.as_str(), number.radix());
-                value
-                    .context("takes a number that fits 64 bits")?
-                    .to_string()
-            }
-            DeValue::Float(number) => number.as_str().to_owned(),
-            _ => bail!("takes text or a number here"),
-        };
-        ensure!(!is_text(arg), "takes text; write it as {number:?}");
-        Ok(number)
+/// A value as it is written in the file, on one line.
+fn shortened(written: &str) -> String {
+    const LONGEST: usize = 60;
+    let shown: String = written.chars().take(LONGEST).collect();
+    let more = if shown.len() < written.len() {
+        "…"
+    } else {
+        ""
     };
-    match value {
-        DeValue::Boolean(on) if is_switch(arg) => Ok(vec![on.to_string()]),
-        _ if is_switch(arg) => bail!("is a switch; give it true or false"),
-        DeValue::Array(values) if takes_many(arg) => {
-            values.iter().map(|value| plain(value.get_ref())).collect()
-        }
-        DeValue::Array(_) => bail!("takes one value, not a list"),
-        value => Ok(vec![plain(value)?]),
-    }
-}
-
-/// Whether a number is no value of it: names and paths. The threshold is a path or a number.
-fn is_text(arg: &Arg) -> bool {
-    let parsed = arg.get_value_parser().type_id();
-    let mut names = arg.get_value_names().unwrap_or_default().iter();
-    (parsed == TypeId::of::<String>() || parsed == TypeId::of::<PathBuf>())
-        && !names.any(|name| name.contains("NUMBER"))
-}
-
-fn is_switch(arg: &Arg) -> bool {
-    matches!(arg.get_action(), ArgAction::SetTrue)
-}
-
-fn takes_many(arg: &Arg) -> bool {
-    matches!(arg.get_action(), ArgAction::Append)
+    output::name(&shown) + more
 }

@@ -10,7 +10,7 @@ use cornu::remote::Endpoint;
 use cornu::store::{Access, Options};
 use cornu::{Disclosure, EmbeddingProvider, HashEmbeddingProvider, LiveRagIndex, RagOptions};
 
-use crate::args::{Database, EmbedderArgs, ModelArgs};
+use crate::args::{Database, EmbedderArgs, ModelArgs, Reading};
 use crate::chunker::Chunking;
 use crate::output::Terminal;
 
@@ -28,7 +28,7 @@ impl ModelArgs {
     /// Opens an index that is there, to be asked, with the chunker that it was built with.
     pub(crate) fn open(
         &self,
-        database: &Database,
+        index: &Reading,
         chat: Option<Chat>,
         terminal: &Terminal,
     ) -> Result<LiveRagIndex> {
@@ -39,9 +39,10 @@ impl ModelArgs {
             extractor: Some(Arc::new(RuleExtractor::new())),
             ..RagOptions::default()
         };
-        let chunking = Chunking::of(&database.path).unwrap_or_default();
+        let (database, access) = (&index.database, index.access());
+        let chunking = Chunking::of(&database.path, access).unwrap_or_default();
         self.embedder
-            .open_cutting(database, Access::ReadOnly, terminal, chunking, options)
+            .open_cutting(database, access, terminal, chunking, options)
     }
 }
 
@@ -57,7 +58,7 @@ impl EmbedderArgs {
         options: RagOptions,
     ) -> Result<LiveRagIndex> {
         let path = &database.path;
-        if matches!(access, Access::ReadOnly) && !path.exists() {
+        if access != Access::ReadWrite && !path.exists() {
             bail!(
                 "{path} does not exist; make an index first: `cornu index PATHS --db {path} \
                  --acl GRANT`",

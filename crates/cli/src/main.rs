@@ -36,20 +36,26 @@ use crate::output::{Outcome, Terminal};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    let terminal = Terminal::new(false);
     let (matches, settings) = match config::matches(Cli::command, &arguments) {
         Ok(read) => read,
-        Err(error) => {
-            Terminal::new(false).error(&output::chain(&error));
-            return Outcome::Failed.into();
-        }
+        Err(error) => return refused(&error, &terminal),
     };
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return terminal.usage(&error),
+    };
     let terminal = Terminal::new(cli.quiet);
     match commands::run(&cli, &settings, &terminal) {
         Ok(outcome) => outcome.into(),
-        Err(error) => {
-            terminal.error(&output::chain(&error));
-            Outcome::Failed.into()
-        }
+        Err(error) => refused(&error, &terminal),
     }
+}
+
+fn refused(error: &anyhow::Error, terminal: &Terminal) -> ExitCode {
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        return terminal.usage(usage);
+    }
+    terminal.error(&output::chain(error));
+    Outcome::Failed.into()
 }

@@ -16,6 +16,8 @@ use crate::args::Route;
 /// How many chunks each route is asked for.
 pub(crate) const DEPTH: usize = 100;
 
+const NDCG: Metric = Metric::Ndcg(Some(10), Gain::Linear);
+
 /// A set of questions, each with what counts as found.
 pub(crate) struct Set {
     pub(crate) name: String,
@@ -30,8 +32,8 @@ pub(crate) struct Task {
 }
 
 enum Wanted {
-    /// Pieces of evidence: phrases in the text of chunks.
-    Evidence(Vec<Vec<Alternative>>),
+    /// Pieces of evidence: phrases in the text of chunks, and the documents that they stand in.
+    Evidence(Vec<Vec<Alternative>>, Sought),
     /// Documents, with their grades.
     Documents(Vec<(String, u8)>),
 }
@@ -41,7 +43,7 @@ impl Set {
         let task = |question: Question| Task {
             id: question.id,
             text: question.question,
-            wanted: Wanted::Evidence(question.evidence),
+            wanted: Wanted::evidence(question.evidence),
         };
         Self {
             name,
@@ -71,7 +73,7 @@ impl Set {
     /// The documents that any question wants.
     pub(crate) fn documents(&self) -> BTreeSet<&str> {
         let wanted = self.tasks.iter().flat_map(|task| match &task.wanted {
-            Wanted::Evidence(pieces) => {
+            Wanted::Evidence(pieces, _) => {
                 let docs = pieces.iter().flatten();
                 docs.map(|it| it.doc.as_str()).collect::<Vec<_>>()
             }
@@ -84,33 +86,85 @@ impl Set {
 impl Task {
     fn is_answerable(&self) -> bool {
         match &self.wanted {
-            Wanted::Evidence(pieces) => !pieces.is_empty(),
+            Wanted::Evidence(pieces, _) => !pieces.is_empty(),
             Wanted::Documents(docs) => !docs.is_empty(),
         }
-    }
-
-    /// The document that stands for this one: the alternatives of a piece count as one.
-    fn stands_for<'a>(&'a self, doc: &'a str) -> &'a str {
-        let Wanted::Evidence(pieces) = &self.wanted else {
-            return doc;
-        };
-        let piece = pieces
-            .iter()
-            .find(|piece| piece.iter().any(|it| it.doc == doc));
-        let first = piece.and_then(|piece| piece.first());
-        first.map_or(doc, |first| first.doc.as_str())
     }
 
     fn grades(&self) -> Vec<(String, u8)> {
         match &self.wanted {
             Wanted::Documents(docs) => docs.clone(),
-            Wanted::Evidence(pieces) => {
-                let firsts = pieces.iter().filter_map(|piece| piece.first());
-                firsts
-                    .map(|it| (self.stands_for(&it.doc).to_owned(), 1))
-                    .collect()
+            Wanted::Evidence(_, sought) => sought.wanted().map(|doc| (doc.to_owned(), 1)).collect(),
+        }
+    }
+
+    /// The documents of the hits, each at its best place.
+    fn documents(&self, hits: &[Hit]) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let docs = hits.iter().map(|hit| hit.chunk.doc.as_str());
+        let docs = docs.map(|doc| match &self.wanted {
+            Wanted::Documents(_) => doc,
+            Wanted::Evidence(_, sought) => sought.stands_for(doc),
+        });
+        docs.filter(|doc| seen.insert(*doc))
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+impl Wanted {
+    fn evidence(pieces: Vec<Vec<Alternative>>) -> Self {
+        let docs = pieces.iter().map(|piece| {
+            let docs = piece.iter().map(|it| it.doc.as_str());
+            docs.collect::<BTreeSet<_>>()
+        });
+        let sought = Sought::new(&docs.collect::<Vec<_>>());
+        Self::Evidence(pieces, sought)
+    }
+}
+
+/// The documents that pieces of evidence make relevant. One that a piece stands in alone is wanted for
+/// itself. Those that are alternatives of a piece count as one, also through a third; unless one
+/// of them is wanted for itself, which answers this piece, too: then the others are not relevant.
+struct Sought(BTreeMap<String, String>);
+
+impl Sought {
+    /// Of each piece, the documents that it stands in.
+    fn new(pieces: &[BTreeSet<&str>]) -> Self {
+        let alone = pieces.iter().filter(|docs| docs.len() == 1).flatten();
+        let alone: BTreeSet<&str> = alone.copied().collect();
+        let mut groups: Vec<BTreeSet<&str>> = Vec::new();
+        for docs in pieces.iter().filter(|docs| docs.is_disjoint(&alone)) {
+            let (joined, apart) = groups.into_iter().partition(|it| !it.is_disjoint(docs));
+            groups = apart;
+            let joined: Vec<BTreeSet<&str>> = joined;
+            groups.push(
+                joined
+                    .into_iter()
+                    .flatten()
+                    .chain(docs.iter().copied())
+                    .collect(),
+            );
+        }
+        groups.extend(alone.iter().map(|doc| BTreeSet::from([*doc])));
+        let mut stands_for = BTreeMap::new();
+        for group in &groups {
+            for doc in group {
+                let first = group.first().unwrap_or(doc);
+                stands_for.insert((*doc).to_owned(), (*first).to_owned());
             }
         }
+        Self(stands_for)
+    }
+
+    /// One for each group.
+    fn wanted(&self) -> impl Iterator<Item = &str> {
+        let firsts = self.0.iter().filter(|(doc, first)| doc == first);
+        firsts.map(|(doc, _)| doc.as_str())
+    }
+
+    fn stands_for<'a>(&'a self, doc: &'a str) -> &'a str {
+        self.0.get(doc).map_or(doc, String::as_str)
     }
 }
 
@@ -167,7 +221,7 @@ pub(crate) fn by_route(
             Route::Auto => index.search_auto(principal, &task.text, DEPTH),
         };
         let hits = found.with_context(|| format!("question {}", task.id))?.hits;
-        if let Wanted::Evidence(pieces) = &task.wanted {
+        if let Wanted::Evidence(pieces, _) = &task.wanted {
             for (metric, value) in of_evidence(pieces, &hits, ks) {
                 values.entry(metric).or_default().push(value);
             }
@@ -175,17 +229,14 @@ pub(crate) fn by_route(
         for (doc, grade) in task.grades() {
             qrels.insert(task.id.clone(), doc, grade);
         }
-        run.insert(task.id.clone(), documents(task, &hits))?;
+        run.insert(task.id.clone(), task.documents(&hits))?;
         progress(done + 1);
     }
-    let ndcg = Metric::Ndcg(Some(10), Gain::Linear);
     let of_documents: Vec<Metric> = ks.iter().map(|&k| Metric::Recall(k)).collect();
-    let metrics = [&of_documents[..], &[ndcg, Metric::Mrr(None)]].concat();
+    let metrics = [&of_documents[..], &[NDCG, Metric::Mrr(None)]].concat();
     let evaluation = evaluate(&qrels, &run, &metrics);
-    let evidence = !values.is_empty();
     for metric in metrics {
-        // Where there is evidence, recall and rank are those of the evidence.
-        if !evidence || metric == ndcg {
+        if Over::of(metric, set) == Over::Documents {
             let scored = evaluation.values(metric).unwrap_or_default();
             values.insert(metric, scored);
         }
@@ -213,28 +264,41 @@ fn of_evidence(pieces: &[Vec<Alternative>], hits: &[Hit], ks: &[usize]) -> Vec<(
         .collect()
 }
 
-/// The documents of the hits, each at its best place.
-fn documents(task: &Task, hits: &[Hit]) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    let docs = hits
-        .iter()
-        .map(|hit| task.stands_for(hit.chunk.doc.as_str()));
-    docs.filter(|doc| seen.insert(*doc))
-        .map(str::to_owned)
-        .collect()
-}
-
 /// A mean with its 95 % interval.
 #[derive(Debug, Serialize)]
 pub(crate) struct Mean {
     pub(crate) metric: String,
+    pub(crate) over: Over,
     pub(crate) mean: f64,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
     pub(crate) n: usize,
 }
 
-pub(crate) fn means(values: &Values) -> Result<Vec<Mean>> {
+/// What a metric counts as found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Over {
+    /// Pieces of evidence in chunks.
+    Evidence,
+    /// Documents.
+    Documents,
+}
+
+impl Over {
+    fn of(metric: Metric, set: &Set) -> Self {
+        let evidence = set
+            .tasks
+            .iter()
+            .any(|task| matches!(task.wanted, Wanted::Evidence(..)));
+        match evidence && metric != NDCG {
+            true => Self::Evidence,
+            false => Self::Documents,
+        }
+    }
+}
+
+pub(crate) fn means(set: &Set, values: &Values) -> Result<Vec<Mean>> {
     let bootstrap = Bootstrap {
         scale: Scale::Rate,
         ..Bootstrap::default()
@@ -243,6 +307,7 @@ pub(crate) fn means(values: &Values) -> Result<Vec<Mean>> {
         let interval = bootstrap.mean(values)?;
         Ok(Mean {
             metric: metric.to_string(),
+            over: Over::of(*metric, set),
             mean: interval.mean,
             low: interval.bounds.map(|(low, _)| low),
             high: interval.bounds.map(|(_, high)| high),
@@ -349,4 +414,47 @@ pub(crate) fn counts(set: &Set) -> Result<(usize, usize)> {
         set.tasks.len()
     );
     Ok((answerable, set.tasks.len() - answerable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sought(pieces: &[&[&str]]) -> Sought {
+        let pieces: Vec<BTreeSet<&str>> = pieces
+            .iter()
+            .map(|docs| docs.iter().copied().collect())
+            .collect();
+        Sought::new(&pieces)
+    }
+
+    fn wanted(pieces: &[&[&str]]) -> Vec<String> {
+        sought(pieces).wanted().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_document_is_wanted_once() {
+        assert_eq!(wanted(&[&["a"], &["a"], &["b"]]), ["a", "b"]);
+        // Alternatives count as one, also through a third, in whatever order they are told.
+        assert_eq!(wanted(&[&["b", "a"], &["c"]]), ["a", "c"]);
+        for pieces in [
+            [&["c", "d"][..], &["a", "b"], &["b", "c"]],
+            [&["b", "c"], &["c", "d"], &["a", "b"]],
+        ] {
+            assert_eq!(wanted(&pieces), ["a"]);
+            for doc in ["a", "b", "c", "d"] {
+                assert_eq!(sought(&pieces).stands_for(doc), "a");
+            }
+        }
+        assert_eq!(sought(&[&["a"]]).stands_for("z"), "z");
+    }
+
+    /// The other alternative does not make up for the document that is needed anyway.
+    #[test]
+    fn what_is_wanted_for_itself_is_no_alternative() {
+        for pieces in [[&["b", "a"][..], &["b"]], [&["b"], &["a", "b"]]] {
+            assert_eq!(wanted(&pieces), ["b"]);
+            assert_eq!(sought(&pieces).stands_for("a"), "a");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use cornu::RagError;
+use cornu::store::StoreError;
 
 /// How a command ended, as an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,20 +73,43 @@ impl Terminal {
         }
     }
 
+    /// How the command line is used: the help that was asked for, or why the arguments are none.
+    /// Gives the exit code.
+    pub(crate) fn usage(&self, error: &clap::Error) -> ExitCode {
+        // No styles are in it (`Cli` has none), so every control character is one of the arguments'.
+        let text = printable(&error.render().ansi().to_string());
+        if error.use_stderr() {
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+            return Outcome::Failed.into();
+        }
+        // Whoever closed standard output does not want the help.
+        let _ = print(&text);
+        Outcome::Done.into()
+    }
+
+    /// Lines after the first are set in: a name with a line break in it does not pass for another
+    /// message.
     fn line(&self, text: &str) {
         self.progress("");
-        let _ = writeln!(io::stderr().lock(), "{}", printable(text));
+        let shown = printable(text.trim_end()).replace('\n', "\n  ");
+        let _ = writeln!(io::stderr().lock(), "{shown}");
     }
 }
 
-/// Writes a result for a reader. Control characters of the sources cannot steer the terminal.
+/// Writes a result for a reader. What the sources hold cannot steer the terminal.
 pub(crate) fn print_text(text: &str) -> Result<()> {
     print(&printable(text))
 }
 
-/// Writes a result as one JSON document on one line.
+/// Writes a result as one JSON document on one line. JSON itself escapes only the first 32
+/// characters; the others that steer a terminal are escaped as well, which leaves the values as they
+/// are.
 pub(crate) fn print_json(json: &impl serde::Serialize) -> Result<()> {
-    print(&serde_json::to_string(json)?)
+    let json = serde_json::to_string(json)?;
+    // Outside of strings JSON has none of these.
+    print(&escaped(&json, |c| {
+        steers(c).then(|| format!("\\u{:04x}", u32::from(c)))
+    }))
 }
 
 /// Writes bytes as they are, with a line break at the end. A reader who has gone (`| head`) is no
@@ -107,8 +131,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
 pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut out = String::new();
     for cause in error.chain() {
-        let library = cause.downcast_ref::<RagError>();
-        let cause = library.and_then(in_flags).unwrap_or(cause.to_string());
+        let told = match cause.downcast_ref::<RagError>() {
+            Some(error) => in_flags(error),
+            None => cause.downcast_ref::<StoreError>().and_then(of_store),
+        };
+        let cause = told.unwrap_or(cause.to_string());
         if out.is_empty() {
             out = cause;
         } else if !out.contains(&cause) {
@@ -134,28 +161,66 @@ fn in_flags(error: &RagError) -> Option<String> {
             "the chat model gave no answer: {source}; ask again, or with --chat-fallback for \
              sentences of the sources in its place"
         ),
+        RagError::Store(error) => return of_store(error),
         _ => return None,
     })
 }
 
-/// A name for a message: control characters are written out, so that it stays on its line.
-pub(crate) fn name(name: &str) -> String {
-    let shown = name.chars().map(|c| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    });
-    shown.collect()
+fn of_store(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::ReadOnly { path } => format!(
+            "{path} cannot be written, or its folder cannot; check their permissions. To read an \
+             index SQLite keeps a small file beside it: where that cannot be, and nobody writes \
+             the index meanwhile, read it with --immutable",
+            path = path.display()
+        ),
+        StoreError::CannotOpen { path, detail } => format!(
+            "{path} cannot be opened: {detail}; check the path, its folder and their permissions",
+            path = path.display()
+        ),
+        _ => return None,
+    })
 }
 
+/// A name, or another text that belongs on one line: control characters are written out, line breaks
+/// among them.
+pub(crate) fn name(name: &str) -> String {
+    escaped(name, |c| steers(c).then(|| written_out(c)))
+}
+
+/// A text of several lines, in which everything that steers a terminal is written out.
 fn printable(text: &str) -> String {
-    let visible = |c: char| match c {
-        '\n' | '\t' => c,
-        // A carriage return before a line break is part of many files and does nothing.
-        '\r' => ' ',
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        c => c,
-    };
-    text.chars().map(visible).collect()
+    // A carriage return before a line break is part of many files.
+    escaped(&text.replace("\r\n", "\n"), |c| {
+        let kept = matches!(c, '\n' | '\t');
+        (steers(c) && !kept).then(|| written_out(c))
+    })
+}
+
+/// Whether a character does something other than stand there: control characters, what turns the
+/// direction of writing, and Unicode's own line breaks.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+}
+
+/// `\n`, `\t`, `\r`, else `\u{1b}`.
+fn written_out(c: char) -> String {
+    match c {
+        '\n' | '\t' | '\r' => c.escape_default().to_string(),
+        c => c.escape_unicode().to_string(),
+    }
+}
+
+fn escaped(text: &str, escape: impl Fn(char) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match escape(c) {
+            Some(shown) => out.push_str(&shown),
+            None => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -165,10 +230,15 @@ mod tests {
     #[test]
     fn sources_cannot_steer_the_terminal() {
         assert_eq!(
-            printable("a\u{1b}[2Jb\n\tc\u{9b}"),
-            "a\u{fffd}[2Jb\n\tc\u{fffd}"
+            printable("a\u{1b}[2Jb\n\tc\u{9b}\0d\u{202e}e\u{2066}\u{2028}f\u{7f}"),
+            "a\\u{1b}[2Jb\n\tc\\u{9b}\\u{0}d\\u{202e}e\\u{2066}\\u{2028}f\\u{7f}"
         );
-        assert_eq!(printable("清空梯度"), "清空梯度");
+        assert_eq!(printable("one\r\ntwo\rthree"), "one\ntwo\\rthree");
+        // What joins and marks letters is no more than a part of them.
+        for text in ["清空梯度", "cafe\u{301}", "👩\u{200d}🔬", "שלום\u{200f}!"] {
+            assert_eq!(printable(text), text);
+        }
+        assert_eq!(name("a\nb\tc\u{202e}"), "a\\nb\\tc\\u{202e}");
     }
 
     #[test]

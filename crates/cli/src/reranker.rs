@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use cornu::rerank::{
-    CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, Reranker, Scale, Scorer, TokenSpace,
+    Blend, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, Reranker, Scale, Scorer, TokenSpace,
 };
 
 use crate::args::{EmbedderArgs, Rerank, RerankArgs};
@@ -21,6 +21,9 @@ impl RerankArgs {
     /// The reranker, if one is asked for.
     pub(crate) fn reranker(&self, embedder: &EmbedderArgs) -> Result<Option<Arc<dyn Reranker>>> {
         let model = self.rerank_model.as_deref();
+        let given = self.rerank_weight.map(Blend::new).transpose()?;
+        // Equal weights are measured for what is carried; of another model nothing is known.
+        let blend = given.or_else(|| model.is_none().then(Blend::default));
         let scorer = || {
             let model = model.unwrap_or(CARRIED);
             // What the heads of BERT cross-encoders give.
@@ -29,19 +32,32 @@ impl RerankArgs {
         Ok(Some(match self.rerank {
             Rerank::None => {
                 ensure!(
-                    model.is_none(),
-                    "--rerank-model is for `--rerank cross`, `cascade` or `maxsim`"
+                    model.is_none() && self.rerank_weight.is_none(),
+                    "--rerank-model and --rerank-weight are for `--rerank cross`, `cascade` or \
+                     `maxsim`"
                 );
                 return Ok(None);
             }
-            Rerank::Cross => Arc::new(CrossEncoder::new(scorer()?)),
-            Rerank::Cascade => Arc::new(ElbowCascade::new(scorer()?, CascadeOptions::default())?),
+            Rerank::Cross => {
+                let cross = CrossEncoder::new(scorer()?);
+                match blend {
+                    Some(blend) => Arc::new(cross.with_blend(blend)),
+                    None => Arc::new(cross),
+                }
+            }
+            Rerank::Cascade => {
+                let options = CascadeOptions {
+                    blend,
+                    ..CascadeOptions::default()
+                };
+                Arc::new(ElbowCascade::new(scorer()?, options)?)
+            }
             Rerank::Maxsim => {
                 let model = model.or(embedder.local_model()).context(
                     "`--rerank maxsim` needs an embedding model; name it with --rerank-model, or \
                      use a `bert` embedder",
                 )?;
-                Arc::new(MaxSim::new(token_space(model)?))
+                Arc::new(MaxSim::new(token_space(model)?).with_blend(given.unwrap_or_default()))
             }
         }))
     }

@@ -73,6 +73,10 @@ mod model {
             Never
         }
 
+        pub(crate) fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
         pub(crate) fn notify_all(&self) {
             self.0.notify_all();
         }

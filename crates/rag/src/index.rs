@@ -8,7 +8,7 @@ use cornu_core::{DocId, EmbeddingProvider, FactStore, Fingerprint, Principal, Ra
 use cornu_store::{Snapshot, SqliteVecStore};
 
 use crate::error::RagError;
-use crate::kept::Keeper;
+use crate::kept::{Keeper, WORTH_A_THREAD};
 use crate::multihop::Graphs;
 use crate::options::RagOptions;
 use crate::postings::Postings;
@@ -27,6 +27,8 @@ pub struct LiveRagIndex {
     pub(crate) postings: Postings,
     pub(crate) graphs: Graphs,
     pub(crate) kept: Option<Keeper>,
+    /// Documents of a view from which on the sparse route gets a thread, where a core is free.
+    pub(crate) worth_a_thread: u64,
 }
 
 impl LiveRagIndex {
@@ -60,6 +62,7 @@ impl LiveRagIndex {
             options,
             postings,
             graphs: Graphs::default(),
+            worth_a_thread: WORTH_A_THREAD,
         };
         // Weights that no fusion takes are better found now than at the first question.
         index.fuse(&Ranking::empty(), &Ranking::empty())?;

@@ -20,6 +20,9 @@ use crate::index::LiveRagIndex;
 use crate::options::RagOptions;
 use crate::postings::{TermRow, ordinal_of};
 
+/// Documents of a view. Below, BM25 takes about as long as a thread takes to start: some 50 µs.
+pub(crate) const WORTH_A_THREAD: u64 = 20_000;
+
 /// The question's vector, and what is near it.
 pub(crate) type Dense = (Array1<f32>, Ranking<ChunkId>);
 /// The rows that hold the question's words, and their ranking.
@@ -162,7 +165,7 @@ impl LiveRagIndex {
         Ok(value.found.clone())
     }
 
-    /// Both routes on one snapshot.
+    /// Both routes on one snapshot: at the same time where that pays, and to the same bytes.
     pub(crate) fn side_by_side(
         &self,
         snapshot: &Snapshot<'_>,
@@ -178,12 +181,24 @@ impl LiveRagIndex {
                 return (dense, Ok(sparse.found.clone()));
             }
         }
+        if !self.has_a_thread_for(snapshot.view()) {
+            let dense = self.dense(snapshot, question, k);
+            return (dense, self.sparse(snapshot, question, k));
+        }
         thread::scope(|scope| {
             let sparse = scope.spawn(|| self.sparse(snapshot, question, k));
             let dense = self.dense(snapshot, question, k);
             let sparse = sparse.join().unwrap_or_else(|panic| resume_unwind(panic));
             (dense, sparse)
         })
+    }
+
+    /// Whether the sparse route of a search takes longer than a thread takes to start, and there is
+    /// a core for it: one for each search that is under way, and this one.
+    fn has_a_thread_for(&self, view: &View) -> bool {
+        let cores = rayon::current_num_threads();
+        let searches = self.store.metrics().readers.in_use;
+        view.len() >= self.worth_a_thread && 2 * searches <= cores
     }
 
     /// How long another's computation is waited for. On a thread of rayon's it is not: that
@@ -235,5 +250,51 @@ impl Weigh for Kept<Sparse> {
             + size_of::<TermRow>() * self.found.0.capacity()
             + size_of::<(ChunkId, f64)>() * self.found.1.len()
             + size_of::<u32>() * self.documents.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cornu_core::{Acl, DocId, Document, Principal};
+    use cornu_embed::HashEmbeddingProvider;
+
+    use super::*;
+
+    /// With a thread for the sparse route and without, one search alone and many at once.
+    #[test]
+    fn no_byte_depends_on_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        let provider = Arc::new(HashEmbeddingProvider::default());
+        let path = folder.path().join("index.db");
+        let mut index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
+        for at in 0..12 {
+            let text = format!("gradients are cleared in step {at}\n");
+            let name = DocId::new(&format!("{at}.md")).unwrap();
+            let document = Document::new(name, text, Acl::public());
+            index.ingest(&document).unwrap();
+        }
+        let who = Principal::public();
+        let ask = |index: &LiveRagIndex| {
+            let found = index.search_hybrid(&who, "which step clears gradients", 5);
+            found.unwrap().to_json()
+        };
+        let alone = {
+            let snapshot = index.snapshot(&who).unwrap();
+            assert!(!index.has_a_thread_for(snapshot.view()));
+            ask(&index)
+        };
+        index.worth_a_thread = 0;
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool(4).build().unwrap().install(|| {
+            let snapshot = index.snapshot(&who).unwrap();
+            assert!(index.has_a_thread_for(snapshot.view()));
+            drop(snapshot);
+            assert_eq!(ask(&index), alone);
+        });
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| (0..5).for_each(|_| assert_eq!(ask(&index), alone)));
+            }
+        });
     }
 }

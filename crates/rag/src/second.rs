@@ -15,7 +15,8 @@ use crate::search::Hit;
 ///
 /// ```
 /// let second = cornu::Second {
-///     first_rank: 7, score: Some(2.2), scale: Some("logit"), probability: Some(0.9), unscored: None,
+///     first_rank: 7, score: Some(2.2), scale: Some("logit"), probability: Some(0.9), blended: None,
+///     unscored: None,
 /// };
 /// assert!(second.score.is_some() != second.unscored.is_some());
 /// ```
@@ -29,6 +30,9 @@ pub struct Second {
     pub scale: Option<&'static str>,
     /// The score as a probability of relevance, where the scale has one.
     pub probability: Option<f64>,
+    /// What the hit is ordered by, from 0 to 1, where the reranker blends its score with that of
+    /// the fused list.
+    pub blended: Option<f64>,
     /// Why there is no score, in words.
     pub unscored: Option<&'static str>,
 }
@@ -41,6 +45,7 @@ impl Second {
             score: score.map(cornu_rerank::Score::value),
             scale: score.map(|score| score.scale().name()),
             probability: score.and_then(cornu_rerank::Score::probability),
+            blended: entry.blended,
             unscored: entry.outcome.unscored().map(cornu_rerank::Unscored::name),
         }
     }
@@ -52,6 +57,9 @@ impl Second {
         }
         if let Some(probability) = self.probability {
             step.note("rerank_probability", probability);
+        }
+        if let Some(blended) = self.blended {
+            step.note("rerank_blended", blended);
         }
         if let Some(why) = self.unscored {
             step.note("unscored", why);
@@ -156,6 +164,7 @@ impl SecondLook {
             score: None,
             scale: None,
             probability: None,
+            blended: None,
             unscored: Some("behind the pool"),
         })
     }
@@ -195,7 +204,11 @@ impl SecondLook {
                 Outcome::Scored(score) => format!("{} ({})", score.value(), score.scale()),
                 Outcome::Unscored(why) => why.name().to_owned(),
             };
-            format!("{id}, first {}: {said}", entry.first_rank)
+            let both = match entry.blended {
+                Some(blended) => format!(", with {} blended to {blended:.6}", entry.first_score),
+                None => String::new(),
+            };
+            format!("{id}, first {}: {said}{both}", entry.first_rank)
         });
         step.note("k", k)
             .note("candidates", candidates.collect::<Vec<_>>());

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cornu_core::Fingerprint;
 
+use crate::blend::Blend;
 use crate::candidate::{Candidate, Candidates};
 use crate::clock::{Clock, SystemClock};
 use crate::cost::PairCost;
@@ -80,6 +81,9 @@ pub struct CascadeOptions {
     pub budget: Option<Budget>,
     /// Whether to stop before the cut. Default: no.
     pub early_exit: Option<EarlyExit>,
+    /// Whether what was scored stands in the order of both stages' scores. Default: no, in that of
+    /// the scorer's alone, by which an early exit is decided in either case.
+    pub blend: Option<Blend>,
 }
 
 /// A bound on the time of one reranking.
@@ -193,6 +197,7 @@ impl Default for CascadeOptions {
             batch: 4,
             budget: None,
             early_exit: None,
+            blend: None,
         }
     }
 }
@@ -254,6 +259,9 @@ impl ElbowCascade {
                 format!("{}/{}/{}", exit.top, exit.margin, exit.patience),
             );
         }
+        if let Some(blend) = options.blend {
+            fingerprint = fingerprint.with("rerank.blend", blend.weight());
+        }
         // Between two batches a cascade may stop.
         if options.early_exit.is_some() || options.budget.is_some_and(|budget| budget.enforced) {
             fingerprint = fingerprint.with("rerank.batch", options.batch);
@@ -288,7 +296,7 @@ impl Reranker for ElbowCascade {
     fn rerank(&self, query: &str, candidates: &Candidates<'_>) -> Result<Reranked, RerankError> {
         let start = self.clock.now();
         let options = &self.options;
-        let mut draft = Draft::new(candidates, Unscored::BelowCut);
+        let mut draft = Draft::new(candidates, Unscored::BelowCut).blended(options.blend);
         if candidates.is_empty() {
             return Ok(draft.finish(Duration::ZERO));
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cornu_core::{Fingerprint, PairScorer};
 
+use crate::blend::Blend;
 use crate::candidate::Candidates;
 use crate::clock::{Clock, SystemClock};
 use crate::error::RerankError;
@@ -123,6 +124,7 @@ impl fmt::Debug for Scorer {
 pub struct CrossEncoder {
     scorer: Scorer,
     depth: Option<usize>,
+    blend: Option<Blend>,
     clock: Arc<dyn Clock>,
     fingerprint: Fingerprint,
 }
@@ -135,6 +137,7 @@ impl CrossEncoder {
         Self {
             scorer,
             depth: None,
+            blend: None,
             clock: Arc::new(SystemClock::new()),
             fingerprint,
         }
@@ -145,6 +148,14 @@ impl CrossEncoder {
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.fingerprint = self.fingerprint.with("rerank.depth", depth);
         self.depth = Some(depth);
+        self
+    }
+
+    /// In the order of both stages' scores, not of the model's alone.
+    #[must_use]
+    pub fn with_blend(mut self, blend: Blend) -> Self {
+        self.fingerprint = self.fingerprint.with("rerank.blend", blend.weight());
+        self.blend = Some(blend);
         self
     }
 
@@ -164,7 +175,7 @@ impl Reranker for CrossEncoder {
     fn rerank(&self, query: &str, candidates: &Candidates<'_>) -> Result<Reranked, RerankError> {
         let start = self.clock.now();
         let depth = self.depth.unwrap_or(usize::MAX).min(candidates.len());
-        let mut draft = Draft::new(candidates, Unscored::BeyondDepth);
+        let mut draft = Draft::new(candidates, Unscored::BeyondDepth).blended(self.blend);
         self.scorer.score(query, candidates, 0..depth, &mut draft)?;
         Ok(draft.finish(self.clock.now().saturating_sub(start)))
     }

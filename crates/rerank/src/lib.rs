@@ -9,6 +9,7 @@
 //! | [`score`] | [`Score`] on a [`Scale`], [`Cutoff`]: logits and probabilities are never mixed up |
 //! | [`cross`] | [`CrossEncoder`]: every candidate through the model |
 //! | [`cascade`] | [`ElbowCascade`]: as many as the first stage's scores are worth, within a [`Budget`] |
+//! | [`blend`] | [`Blend`]: the scores of both stages in one order |
 //! | [`mod@elbow`] | [`elbow()`]: where a list of scores breaks off |
 //! | [`cost`], [`clock`] | [`PairCost`], [`Clock`]: time as something that is calibrated and handed in |
 //! | [`maxsim`] | [`MaxSim`], [`TokenMatrix`], [`max_sims`]: late interaction and its kernel |
@@ -47,6 +48,7 @@
 //! # Ok::<(), cornu_rerank::RerankError>(())
 //! ```
 
+pub mod blend;
 pub mod candidate;
 pub mod cascade;
 pub mod clock;
@@ -59,6 +61,7 @@ pub mod reranked;
 pub mod reranker;
 pub mod score;
 
+pub use blend::Blend;
 pub use candidate::{Candidate, Candidates};
 pub use cascade::{Budget, CascadeOptions, EarlyExit, ElbowCascade};
 pub use clock::{Clock, ManualClock, SystemClock};

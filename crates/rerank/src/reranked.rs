@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use cornu_core::{ChunkId, Ranking};
 
+use crate::blend::Blend;
 use crate::candidate::Candidates;
 use crate::elbow::Cut;
 use crate::error::RerankError;
 use crate::score::{Cutoff, Scale, Score};
 
-/// Candidates in their new order: those that were scored, by score, ties in first-stage order;
-/// then all others in first-stage order. None is lost, and scores of the two stages are never
-/// compared.
+/// Candidates in their new order: those that were scored, by score, or by the
+/// [blend](crate::Blend) of both stages' scores where one was asked for, ties in first-stage order;
+/// then all others in first-stage order. None is lost, and a score of one stage is never compared
+/// with one of the other.
 ///
 /// Two results are equal when all but their [timings](Self::elapsed) are.
 ///
@@ -55,6 +57,8 @@ pub struct Entry {
     pub first_score: f64,
     /// What the reranker said.
     pub outcome: Outcome,
+    /// What it is ordered by, from 0 to 1, where the reranker [blends](crate::Blend) and scored it.
+    pub blended: Option<f64>,
 }
 
 /// A score, or why there is none.
@@ -261,6 +265,7 @@ pub(crate) struct Draft<'c> {
     outcomes: Vec<Outcome>,
     touched: Vec<bool>,
     pub(crate) report: Report,
+    blend: Option<Blend>,
 }
 
 impl<'c> Draft<'c> {
@@ -274,7 +279,13 @@ impl<'c> Draft<'c> {
                 duplicates: candidates.duplicates(),
                 ..Report::default()
             },
+            blend: None,
         }
+    }
+
+    /// To be ordered by both stages' scores.
+    pub(crate) fn blended(self, blend: Option<Blend>) -> Self {
+        Self { blend, ..self }
     }
 
     /// A scorer's row.
@@ -326,10 +337,24 @@ impl<'c> Draft<'c> {
                 first_rank: at + 1,
                 first_score: candidate.score,
                 outcome,
+                blended: None,
             })
             .collect();
+        if let Some(blend) = self.blend {
+            let scored = entries.iter_mut().filter_map(|entry| {
+                let score = entry.outcome.score()?;
+                Some((&mut entry.blended, (entry.first_score, score.value())))
+            });
+            let (places, scores): (Vec<_>, Vec<_>) = scored.unzip();
+            for (place, value) in places.into_iter().zip(blend.values(&scores)) {
+                *place = Some(value);
+            }
+        }
         entries.sort_by(|a, b| match (a.outcome, b.outcome) {
-            (Outcome::Scored(a), Outcome::Scored(b)) => a.descending(b),
+            (Outcome::Scored(own), Outcome::Scored(other)) => match (a.blended, b.blended) {
+                (Some(own), Some(other)) => other.total_cmp(&own),
+                _ => own.descending(other),
+            },
             (Outcome::Scored(_), Outcome::Unscored(_)) => std::cmp::Ordering::Less,
             (Outcome::Unscored(_), Outcome::Scored(_)) => std::cmp::Ordering::Greater,
             // A stable sort leaves them in first-stage order.

@@ -6,7 +6,7 @@ use cornu_core::{Chunk, ChunkId, DocId, Scored};
 
 use crate::error::SegmentError;
 use crate::options::{Mode, SegmentOptions};
-use crate::run::{Run, RunChunk};
+use crate::run::{LineEnd, Run, RunChunk};
 use crate::select::{Limits, Selection, Values, greedy, optimal};
 use crate::value::ChunkValue;
 
@@ -116,6 +116,8 @@ pub fn extract(
 struct Meta<'a> {
     chunks: Vec<&'a Chunk>,
     lengths: Vec<usize>,
+    /// For each chunk, how the lines of its document end.
+    line_ends: Vec<LineEnd>,
     /// Where each chunk stands.
     places: BTreeMap<ChunkId, usize>,
 }
@@ -125,6 +127,7 @@ impl<'a> Meta<'a> {
         let mut meta = Self {
             chunks: Vec::new(),
             lengths: Vec::new(),
+            line_ends: Vec::new(),
             places: BTreeMap::new(),
         };
         let mut seen = BTreeSet::new();
@@ -151,6 +154,8 @@ impl<'a> Meta<'a> {
                 before = Some(chunk);
             }
             meta.lengths.push(meta.chunks.len() - begin);
+            let line_end = LineEnd::of(document.chunks);
+            meta.line_ends.resize(meta.chunks.len(), line_end);
         }
         Ok(meta)
     }
@@ -193,7 +198,8 @@ impl<'a> Meta<'a> {
                 lines: chunk.lines,
                 value: *value,
             });
-            Run::of(pick.query, pick.value, chunks, why.collect())
+            let line_end = self.line_ends.get(pick.start).copied().unwrap_or_default();
+            Run::of(pick.query, pick.value, chunks, why.collect(), line_end)
         };
         picks.iter().filter_map(run).collect()
     }

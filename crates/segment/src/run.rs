@@ -67,8 +67,10 @@ pub struct Run {
     /// Its chunks in order.
     pub chunks: Vec<RunChunk>,
     /// The chunks' texts in order, what overlaps once. Where the source has something between two
-    /// chunks that belongs to neither (white space, a comment, a heading over nothing but a table)
-    /// stands a space, a line end or a blank line, by their lines: so it is not the bytes of `span`.
+    /// chunks that belongs to neither (white space, a comment) stands a space, a line end or a blank
+    /// line, by their lines: so it is not the bytes of `span`. A heading that belongs to no chunk,
+    /// as one over nothing but a table, stands there by its title. Line ends are those of the
+    /// document.
     pub text: String,
 }
 
@@ -87,22 +89,25 @@ impl Run {
         out
     }
 
-    /// The run of some chunks; `None` when there are none.
+    /// The run of some chunks of a document with these line ends; `None` when there are no chunks.
     pub(crate) fn of(
         query: usize,
         value: f64,
         chunks: &[&Chunk],
         why: Vec<RunChunk>,
+        line_end: LineEnd,
     ) -> Option<Self> {
         let (first, rest) = chunks.split_first()?;
         let mut path = first.heading_path.clone();
-        let mut joined = Joined::new(first);
+        let mut joined = Joined::new(first, line_end);
         for chunk in rest {
             let same = path.iter().zip(&chunk.heading_path);
             path.truncate(same.take_while(|(a, b)| a == b).count());
             joined.add(chunk);
         }
-        let Joined { text, end, line } = joined;
+        let Joined {
+            text, end, line, ..
+        } = joined;
         Some(Self {
             doc: first.doc.clone(),
             heading_path: path,
@@ -117,20 +122,61 @@ impl Run {
     }
 }
 
+/// How the lines of a document end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LineEnd {
+    #[default]
+    Lf,
+    CrLf,
+}
+
+impl LineEnd {
+    /// That of the first line that ends within one of the chunks; `\n` where none does. Parents
+    /// among them tell of tables whose rows are single lines. O(bytes to the first line end) time.
+    pub(crate) fn of(chunks: &[Chunk]) -> Self {
+        let first = |chunk: &Chunk| {
+            let at = chunk.text.find('\n')?;
+            let before = chunk.text.get(..at)?;
+            Some(if before.ends_with('\r') {
+                Self::CrLf
+            } else {
+                Self::Lf
+            })
+        };
+        chunks.iter().find_map(first).unwrap_or_default()
+    }
+
+    /// What stands for white space between two texts, by the lines on which they end and begin.
+    fn between(self, last: usize, next: usize) -> &'static str {
+        match (next.saturating_sub(last), self) {
+            (0, _) => " ",
+            (1, Self::Lf) => "\n",
+            (1, Self::CrLf) => "\r\n",
+            (_, Self::Lf) => "\n\n",
+            (_, Self::CrLf) => "\r\n\r\n",
+        }
+    }
+}
+
 /// The texts of chunks in order, what overlaps once; see [`Run::text`].
 pub(crate) struct Joined {
     pub(crate) text: String,
     /// Where it ends in the source, and on which line.
     end: usize,
     line: usize,
+    /// The titles that the last chunk stands under.
+    path: Vec<String>,
+    line_end: LineEnd,
 }
 
 impl Joined {
-    pub(crate) fn new(first: &Chunk) -> Self {
+    pub(crate) fn new(first: &Chunk, line_end: LineEnd) -> Self {
         Self {
             text: first.text.clone(),
             end: first.span.end(),
             line: first.lines.last(),
+            path: first.heading_path.clone(),
+            line_end,
         }
     }
 
@@ -139,20 +185,54 @@ impl Joined {
         // A chunk may reach back over the one before it, and with nested spans end earlier.
         let shown = self.end.saturating_sub(chunk.span.start());
         if chunk.span.start() > self.end {
-            self.text.push_str(white(self.line, chunk.lines.first()));
+            let blank = self.line_end.between(0, 2);
+            let lost = self.lost(chunk);
+            if lost.is_empty() {
+                let white = self.line_end.between(self.line, chunk.lines.first());
+                self.text.push_str(white);
+            }
+            for title in &lost {
+                self.text.push_str(blank);
+                self.text.push_str(title);
+            }
+            if !lost.is_empty() {
+                self.text.push_str(blank);
+            }
         }
         self.text
             .push_str(chunk.text.get(shown..).unwrap_or_default());
         self.end = self.end.max(chunk.span.end());
         self.line = self.line.max(chunk.lines.last());
+        self.path.clone_from(&chunk.heading_path);
     }
-}
 
-/// What stands for white space between two texts, by the lines on which they end and begin.
-fn white(last: usize, next: usize) -> &'static str {
-    match next.saturating_sub(last) {
-        0 => " ",
-        1 => "\n",
-        _ => "\n\n",
+    /// The titles of headings that stand between the last chunk and this one and in neither: new in
+    /// this one's path, not in its first line, and with room for them between the two. In a page of
+    /// HTML a title is words and not mark-up, so there is none.
+    fn lost<'a>(&self, chunk: &'a Chunk) -> Vec<&'a str> {
+        let same = self.path.iter().zip(&chunk.heading_path);
+        let same = same.take_while(|(a, b)| a == b).count();
+        let new: Vec<&str> = chunk
+            .heading_path
+            .iter()
+            .skip(same)
+            .map(String::as_str)
+            .collect();
+        let first = chunk.text.lines().next().unwrap_or_default();
+        let own = new.last().is_none_or(|title| first.contains(title));
+        // A mark, a space and a line end belong to each.
+        let needed: usize = new.iter().map(|title| title.len() + 3).sum();
+        let room = chunk.span.start().saturating_sub(self.end);
+        let page = [".html", ".htm"].iter().any(|ending| {
+            let name = chunk.doc.as_str();
+            let end = name.len().checked_sub(ending.len());
+            end.and_then(|at| name.get(at..))
+                .is_some_and(|own| own.eq_ignore_ascii_case(ending))
+        });
+        if own || page || needed > room {
+            Vec::new()
+        } else {
+            new
+        }
     }
 }

@@ -18,7 +18,9 @@
 //!          the terms' texts, end to end
 //! ```
 
+mod merged;
 mod part;
+mod runs;
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -29,6 +31,7 @@ use cornu_core::Fingerprint;
 
 pub(crate) use self::part::{Damaged, Part};
 use self::part::{PAGE, Pages};
+pub use self::runs::{FileBuilder, FileError, Output, Scratch};
 use crate::dictionary::Dictionary;
 use crate::index::{Bm25Index, fingerprint};
 use crate::segment::{Block, Segment};
@@ -171,33 +174,27 @@ fn source(&[ordinal, words @ ..]: &[u32; 5]) -> (u32, [u8; 16]) {
     (ordinal, version)
 }
 
+fn damaged(_: Damaged) -> io::Error {
+    io::Error::other("the index that was to be written is damaged")
+}
+
 fn write<I: NoUninit>(
     segment: &Segment<I>,
     made_by: &Fingerprint,
     epoch: u64,
     origin: &Origin,
-    mut out: impl Write + Seek,
+    out: impl Write + Seek,
 ) -> io::Result<()> {
-    let damaged = |_: Damaged| io::Error::other("the index that was to be written is damaged");
     let (text, ends) = segment.dictionary.parts();
     let head = Head {
-        id_size: size_of::<I>() as u64,
-        documents: origin.documents.len() as u64,
         rows: segment.len() as u64,
         terms: segment.dictionary.len() as u64,
         blocks: segment.blocks.len() as u64,
         postings: segment.postings_len() as u64,
         text: text.len() as u64,
-        epoch,
-        state: origin.state,
-        owner: origin.owner,
-        made_by: made_by.digest(),
+        ..Head::new::<I>(made_by, epoch, origin)
     };
-    let layout =
-        Layout::new(&head).ok_or_else(|| io::Error::other("too many rows for one file"))?;
-    out.seek(SeekFrom::Start(layout.body.start as u64))?;
     let sources: Vec<[u32; 5]> = origin.documents.iter().map(record).collect();
-    let mut body = Body::new(&mut out);
     let parts: [&[u8]; 11] = [
         bytemuck::cast_slice(&sources),
         bytemuck::cast_slice(segment.documents.all().map_err(damaged)?),
@@ -211,9 +208,24 @@ fn write<I: NoUninit>(
         bytemuck::cast_slice(segment.counts.all().map_err(damaged)?),
         text.all().map_err(damaged)?,
     ];
-    for (bytes, place) in parts.into_iter().zip(&layout.parts) {
+    let mut parts = parts.into_iter();
+    write_parts(&head, out, |_, body| {
+        parts.next().map_or(Ok(()), |bytes| body.put(bytes))
+    })
+}
+
+/// The file of which `put` gives the parts, one after another, as large as the header says.
+fn write_parts<W: Write + Seek>(
+    head: &Head,
+    mut out: W,
+    mut put: impl FnMut(usize, &mut Body<&mut W>) -> io::Result<()>,
+) -> io::Result<()> {
+    let layout = Layout::new(head).ok_or_else(|| io::Error::other("too many rows for one file"))?;
+    out.seek(SeekFrom::Start(layout.body.start as u64))?;
+    let mut body = Body::new(&mut out);
+    for (at, place) in layout.parts.iter().enumerate() {
         body.pad_to(place.start)?;
-        body.put(bytes)?;
+        put(at, &mut body)?;
     }
     let table = body.finish()?;
     out.seek(SeekFrom::Start(0))?;
@@ -255,6 +267,11 @@ impl<W: Write> Body<W> {
         Ok(())
     }
 
+    /// One value that is its bytes.
+    fn put_one(&mut self, value: &impl NoUninit) -> io::Result<()> {
+        self.put(bytemuck::bytes_of(value))
+    }
+
     fn pad_to(&mut self, place: usize) -> io::Result<()> {
         self.put(&[0; PART_ALIGNMENT][..place.saturating_sub(self.written).min(PART_ALIGNMENT)])
     }
@@ -292,6 +309,23 @@ struct Head {
 }
 
 impl Head {
+    /// Of a file without rows.
+    fn new<I>(made_by: &Fingerprint, epoch: u64, origin: &Origin) -> Self {
+        Self {
+            id_size: size_of::<I>() as u64,
+            documents: origin.documents.len() as u64,
+            rows: 0,
+            terms: 0,
+            blocks: 0,
+            postings: 0,
+            text: 0,
+            epoch,
+            state: origin.state,
+            owner: origin.owner,
+            made_by: made_by.digest(),
+        }
+    }
+
     /// The header: its fields, and the hash of them and of the table behind it.
     fn write(&self, table: &[u8]) -> [u8; HEADER] {
         let mut bytes = Vec::with_capacity(HEADER);

@@ -259,6 +259,13 @@ impl<I: Ord + Clone> Bm25Index<I> {
     }
 }
 
+impl<I> Bm25Index<I> {
+    /// The base, its rows that are dead, and what came since.
+    pub(crate) fn into_parts(self) -> (Segment<I>, Bits, Segment<I>) {
+        (self.base, self.dead, self.delta)
+    }
+}
+
 /// The same counts in the same layout, at the same epoch, of the same tokenizer.
 impl<I: PartialEq> PartialEq for Bm25Index<I> {
     fn eq(&self, other: &Self) -> bool {

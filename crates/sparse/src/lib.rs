@@ -5,7 +5,7 @@
 //! | [`counts`] | [`TermCounts`] of a text, [`Row`], [`DocumentRows`]: the facts |
 //! | [`index`] | [`Bm25Index`]: the counts as a matrix, kept up to date by small steps |
 //! | [`builder`] | [`Builder`]: an index of many documents, a few at a time |
-//! | [`mod@file`] | an index in a file, of which a search reads what it needs; its [`Origin`] |
+//! | [`mod@file`] | an index in a file, of which a search reads what it needs; its [`Origin`]; [`FileBuilder`]: one larger than memory |
 //! | [`query`] | [`Query`]: terms with weights |
 //! | [`formula`] | [`Bm25`] and its [`Variant`]s |
 //! | [`search`] | [`Searcher`]: exact top-k under a view, and its [`Explanation`] |
@@ -62,7 +62,7 @@ mod stats;
 pub use builder::Builder;
 pub use counts::{DocumentRows, Row, TermCounts};
 pub use error::SparseError;
-pub use file::Origin;
+pub use file::{FileBuilder, FileError, Origin, Output, Scratch};
 pub use formula::{Bm25, Variant};
 pub use index::Bm25Index;
 pub use query::Query;

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use cornu_core::{Acl, DocumentFacts, Fingerprint, Principal};
-use cornu_store::{Options, Route, SqliteVecStore, StoreError};
+use cornu_store::{Approximate, Hnsw, Options, Route, Scan, Snapshot, SqliteVecStore, StoreError};
 use ndarray::{Array2, aview1};
 use rayon::prelude::*;
 use rusqlite::{Connection, params};
@@ -71,6 +71,67 @@ fn main() {
     println!("\nview        visible   by SQL    by hand      ratio");
     for grant in ["all", "half", "tenth", "hundredth"] {
         sql(&store, &path, grant, &query, rounds);
+    }
+    drop(store);
+    graph(&path);
+    println!("\nview        scan       resident      f32  ratio");
+    for grant in ["all", "tenth"] {
+        codes(&path, grant, &query, rounds);
+    }
+}
+
+/// The time of building, and what a walk of each breadth finds.
+fn graph(path: &std::path::Path) {
+    let options = Options {
+        approximate: Approximate::Hnsw(Hnsw::default()),
+        ..Options::default()
+    };
+    let store = SqliteVecStore::open_existing(path, &options).unwrap();
+    let start = Instant::now();
+    store.build_graph().unwrap();
+    println!("\ngraph: built in {:.1} s", start.elapsed().as_secs_f64());
+    for rung in store.graph_ladder().unwrap() {
+        println!(
+            "ef {:4}: recall {:.4}, {:6.0} rows compared",
+            rung.ef, rung.recall, rung.compared
+        );
+    }
+}
+
+/// Scans by codes, and a walk of breadth 64, beside the scan in f32.
+fn codes(path: &std::path::Path, grant: &str, query: &[f32], rounds: usize) {
+    let asker = Principal::new([grant]).unwrap();
+    let full = SqliteVecStore::open_existing(path, &Options::default()).unwrap();
+    let full = full.snapshot(&asker).unwrap();
+    let walk = Hnsw {
+        ef: Some(64),
+        narrow_per_mille: 0,
+        ..Hnsw::default()
+    };
+    for (name, scan, approximate) in [
+        ("int8", Scan::Int8, Approximate::Never),
+        ("bits", Scan::Bits { per_hit: 16 }, Approximate::Never),
+        ("ef 64", Scan::Full, Approximate::Hnsw(walk)),
+    ] {
+        let options = Options {
+            scan,
+            approximate,
+            ..Options::default()
+        };
+        let store = SqliteVecStore::open_existing(path, &options).unwrap();
+        let snapshot = store.snapshot(&asker).unwrap();
+        let ask = |snapshot: &Snapshot<'_>| {
+            let hits = snapshot.knn_by(Route::Resident, aview1(query), 10);
+            black_box(hits.unwrap().len());
+        };
+        ask(&snapshot);
+        ask(&full);
+        let (ours, theirs, ratio) = interleave(rounds, || ask(&snapshot), || ask(&full));
+        println!(
+            "{grant:10} {name:10} {:8.2} ms {:8.2} ms {ratio:5.2}",
+            ms(ours),
+            ms(theirs)
+        );
     }
 }
 

@@ -163,10 +163,40 @@ impl ArtifactFile {
         sync(out).map_err(|error| self.failed(error))
     }
 
+    /// Writes bytes beside the database that have no name: they are gone when the map is, or the
+    /// process. For what is too large for memory while a file is built.
+    ///
+    /// # Errors
+    /// [`Error`](io::Error) of the system, and of `write`.
+    pub fn scratch(
+        &self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<Box<dyn AsRef<[u8]> + Send + Sync>> {
+        if !self.writable {
+            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
+        }
+        let draft = draft_path(&self.path);
+        let mut options = File::options();
+        let file = options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&draft)?;
+        fs::remove_file(&draft)?;
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        write(&mut out)?;
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(Box::new(map::map(&file)?))
+    }
+
     /// What it means that the file could not be written.
-    pub(crate) fn failed(&self, error: io::Error) -> StoreError {
+    #[must_use]
+    pub fn failed(&self, error: io::Error) -> StoreError {
         match error.kind() {
             io::ErrorKind::StorageFull => StoreError::DiskFull {
+                path: self.path.clone(),
+            },
+            io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly {
                 path: self.path.clone(),
             },
             _ => StoreError::io(&self.path, error),

@@ -50,6 +50,8 @@ pub enum Check {
     Vec0,
     /// The `.vec` file, if any, is whole, and finds what the vectors of record say.
     VecFile,
+    /// The graph, if any, is whole, and its codes are those of the vectors of record.
+    Graph,
     /// The file of postings, if any, holds what the stored terms say. Checked by the sparse route
     /// that has written it, not by the store.
     Postings,
@@ -66,7 +68,7 @@ impl Check {
             Self::Counts | Self::Digests | Self::Seals | Self::Parents => {
                 "remove the document and index it again"
             }
-            Self::Vec0 | Self::VecFile | Self::Postings => "run `rebuild-index`",
+            Self::Vec0 | Self::VecFile | Self::Graph | Self::Postings => "run `rebuild-index`",
         }
     }
 }
@@ -127,6 +129,12 @@ impl SqliteVecStore {
                     detail: error.to_string(),
                 });
             }
+            let graph = self.check_graph(reader);
+            let graph = graph.unwrap_or_else(|error| Some(error.to_string()));
+            findings.extend(graph.map(|detail| Finding {
+                check: Check::Graph,
+                detail,
+            }));
             Ok(())
         })?;
         Ok(findings)

@@ -1,11 +1,12 @@
-//! Facts in one SQLite file; nearest neighbours under a view, exact.
+//! Facts in one SQLite file; nearest neighbours under a view, exact unless it is asked
+//! otherwise.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`store`] | [`SqliteVecStore`]: open, upsert, remove, batch |
 //! | [`snapshot`] | [`Snapshot`]: one state for a whole query |
 //! | [`mod@write`] | [`Batch`]: many documents in one commit |
-//! | [`options`] | [`Options`], [`Access`], [`Route`], [`Durability`] |
+//! | [`options`] | [`Options`], [`Access`], [`Route`], [`Scan`], [`Approximate`], [`Durability`] |
 //! | [`terms`] | [`ChunkTerms`]: what a sparse route reads |
 //! | [`artifact`] | [`Facts`], [`ArtifactFile`]: for what others derive |
 //! | [`tokens`] | [`TokenFacts`]: token vectors, where an index has them |
@@ -55,12 +56,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod approximate;
 pub mod artifact;
 mod beside;
+mod codes;
 mod digest;
 pub mod doctor;
 pub mod error;
 pub mod extractions;
+mod graph;
 mod kernel;
 mod knn;
 mod lookup;
@@ -90,8 +94,9 @@ pub use beside::Cursor;
 pub use doctor::{Check, Finding};
 pub use error::StoreError;
 pub use extractions::{ExtractionFacts, ExtractionStats};
+pub use graph::Rung;
 pub use maintain::Stats;
-pub use options::{Access, Durability, Options, Route};
+pub use options::{Access, Approximate, Durability, Hnsw, Options, Route, Scan};
 pub use owner::Known;
 pub use snapshot::Snapshot;
 pub use store::SqliteVecStore;

@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::artifact::POSTINGS_SUFFIX;
 use crate::error::StoreError;
+use crate::graph;
 use crate::resident;
 use crate::snapshot::Reading;
 use crate::store::SqliteVecStore;
@@ -30,6 +31,8 @@ pub struct Stats {
     pub log_bytes: u64,
     /// Bytes of the `.vec` file.
     pub vec_bytes: u64,
+    /// Bytes of the graph, if there is one.
+    pub graph_bytes: u64,
     /// Bytes of the file of postings, if a sparse route has written one.
     pub postings_bytes: u64,
     /// Whether the `vec0` table is there and up to date.
@@ -39,7 +42,8 @@ pub struct Stats {
 impl SqliteVecStore {
     /// Brings the `.vec` file up to date, as a writer should when it has finished: then the next
     /// process to open the index starts without delay. The `vec0` table is brought up to date if
-    /// it is there.
+    /// it is there. The graph, if one was asked for ([`Approximate::Hnsw`](crate::Approximate::Hnsw)),
+    /// is built when there is none or an eighth of its rows are gone or missing.
     ///
     /// O(vectors) when much has changed, O(documents) when little has. Vectors go from the facts to
     /// the file one by one: some 150 bytes a document and a few megabytes of memory.
@@ -53,13 +57,14 @@ impl SqliteVecStore {
         let has_vec0 = reading
             .read(|reader| vec0::state(reader.connection).map_err(|error| reader.wrap(error)))?;
         drop(reading);
-        match has_vec0 {
-            Some(_) => self.update_vec0(),
-            None => Ok(()),
+        if has_vec0.is_some() {
+            self.update_vec0()?;
         }
+        self.update_graph()
     }
 
-    /// Throws all artifacts away and derives them from the facts again, the `vec0` table included.
+    /// Throws all artifacts away and derives them from the facts again, the `vec0` table included,
+    /// and the graph where the store was opened with one.
     /// O(vectors).
     ///
     /// # Errors
@@ -67,10 +72,12 @@ impl SqliteVecStore {
     pub fn rebuild_index(&self) -> Result<(), StoreError> {
         self.writer().map(drop)?;
         self.discard_resident();
+        self.discard_graph();
         let reading = Reading::begin(self)?;
         reading.read(|reader| self.save_resident(reader, reading.state))?;
         drop(reading);
-        self.rebuild_vec0()
+        self.rebuild_vec0()?;
+        self.update_graph()
     }
 
     /// Gives the space of deleted rows back to the file system. Writes the whole file anew, and
@@ -126,6 +133,7 @@ impl SqliteVecStore {
                 database_bytes: size(""),
                 log_bytes: size("-wal"),
                 vec_bytes: size(resident::SUFFIX),
+                graph_bytes: size(graph::SUFFIX),
                 postings_bytes: size(POSTINGS_SUFFIX),
                 vec0_is_current: vec0 == Some(reading.state.id),
             })

@@ -11,7 +11,8 @@ pub(crate) fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: the bytes of a map must not change while it lives. An artifact is written under
     // another name, synchronised, and renamed into place; from then on nothing in this crate
     // writes to it, and replacing it gives the name to another file while the map keeps the old
-    // one. A foreign program that writes into or truncates the file breaks this, as it would break
+    // one. A scratch file has lost its name before it is written, and its one handle after. A
+    // foreign program that writes into or truncates the file breaks this, as it would break
     // an open database.
     unsafe { Mmap::map(file) }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use cornu_core::{
     Acl, ByteSpan, Chunk, ChunkId, ChunkRole, ContentHash, DocId, DocumentFacts, Grant, LineSpan,
@@ -42,6 +43,15 @@ const CHUNK_COLUMN_COUNT: usize = 18;
 pub(crate) const OF_CHUNK: &str = "c.chunk = ?1 AND c.id =
     (SELECT id FROM new_chunk_ids WHERE chunk = ?1
      UNION ALL SELECT id FROM chunk_ids WHERE chunk = ?1)";
+
+/// One chunk by id, with its document's ordinal.
+pub(crate) static CHUNK: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {CHUNK_COLUMNS}, c.document FROM chunks AS c
+         JOIN documents AS d ON d.ordinal = c.document JOIN chunk_texts AS t ON t.id = c.id
+         WHERE {OF_CHUNK}"
+    )
+});
 
 impl Reader<'_> {
     /// What the principal sees. O(visible documents · log). The grants that are read are those
@@ -121,13 +131,8 @@ impl Reader<'_> {
 
     /// A chunk, if the view holds its document.
     pub(crate) fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
-        let sql = format!(
-            "SELECT {CHUNK_COLUMNS}, c.document FROM chunks AS c
-             JOIN documents AS d ON d.ordinal = c.document JOIN chunk_texts AS t ON t.id = c.id
-             WHERE {OF_CHUNK}"
-        );
         let mut found = None;
-        self.each(&sql, params![id.as_bytes()], |row| {
+        self.each(&CHUNK, params![id.as_bytes()], |row| {
             if view.contains(row.get(18)?) {
                 found = Some(self.chunk_of(row)?);
             }

@@ -39,6 +39,14 @@ impl Query {
         Ok(Self { exact, rounded })
     }
 
+    /// A stored row as a query.
+    pub(crate) fn of_row(row: &[f32]) -> Self {
+        Self {
+            exact: row.iter().map(|&x| f64::from(x)).collect(),
+            rounded: row.to_vec(),
+        }
+    }
+
     /// The similarity.
     pub(crate) fn similarity(&self, row: &[f32]) -> f64 {
         exact(row, &self.exact).clamp(-1.0, 1.0)

@@ -4,23 +4,23 @@ use std::sync::{Arc, OnceLock};
 
 use cornu_core::{Chunk, ChunkId, DocId, DocumentFacts, Principal, Ranking, View};
 use cornu_pool::Guard;
-use ndarray::ArrayView1;
+use ndarray::{Array1, ArrayView1};
 use parking_lot::Mutex;
 
 use crate::artifact::DocumentVersion;
 use crate::error::StoreError;
-use crate::options::Route;
+use crate::options::{Approximate, Route};
 use crate::read::{Reader, Version};
 use crate::resident::{Resident, half};
 use crate::score::Query;
-use crate::sqlite::connection::Connections;
+use crate::sqlite::connection::{Connections, run};
 use crate::sqlite::schema::{State, read_state};
 use crate::store::SqliteVecStore;
 use crate::terms::ChunkTerms;
 use crate::{knn, select, vec0};
 
 /// Rows that are read from the facts rather than bringing an artifact up to date for them.
-const FEW_ROWS: u64 = 2048;
+const FEW_ROWS: u64 = crate::resident::FEW_ROWS as u64;
 
 /// A read transaction: what is asked of it is answered from one state, whatever is written
 /// meanwhile.
@@ -34,9 +34,7 @@ pub(crate) struct Reading<'s> {
 impl<'s> Reading<'s> {
     pub(crate) fn begin(store: &'s SqliteVecStore) -> Result<Self, StoreError> {
         let connection = store.reader()?;
-        let state = connection
-            .execute_batch("BEGIN")
-            .and_then(|()| read_state(&connection));
+        let state = run(&connection, "BEGIN").and_then(|()| read_state(&connection));
         let state = state.map_err(|error| store.wrap("reading", error));
         let mut connection = connection;
         let state = state.inspect_err(|error| note_damage(&mut connection, error))?;
@@ -165,7 +163,10 @@ impl<'s> Reading<'s> {
         if view.len() <= FEW_ROWS && self.read(|reader| reader.rows_of(view))? <= FEW_ROWS {
             return Ok(Route::Facts);
         }
-        if !self.store.options().access.may_write()
+        let options = self.store.options();
+        // An approximate answer must not depend on which files happen to be there.
+        if options.is_exact()
+            && !options.access.may_write()
             && !self.store.has_vec_file()
             && self.has_vec0()?
         {
@@ -200,7 +201,19 @@ impl<'s> Reading<'s> {
                 Arc::clone(self.resident.get_or_init(|| resident))
             }
         };
-        match resident.candidates(view, query, k) {
+        let scanning = self.store.options().scanning();
+        let walked = match self.store.options().approximate {
+            Approximate::Never => Ok(None),
+            Approximate::Hnsw(hnsw) => self.store.attached(&resident).map_or(Ok(None), |graph| {
+                graph.candidates(view, query, k, &hnsw, scanning)
+            }),
+        };
+        let found = match walked {
+            Ok(None) => resident.candidates(view, query, k, scanning),
+            Ok(Some(hits)) => Ok(hits),
+            Err(damaged) => Err(damaged),
+        };
+        match found {
             Ok(hits) => Ok(hits),
             // The file is damaged, which the facts are not.
             Err(_) => {
@@ -307,6 +320,27 @@ impl<'s> Snapshot<'s> {
     ) -> Result<Ranking<ChunkId>, StoreError> {
         let route = self.reading.store.options().route;
         self.reading.knn(&self.view, &query, k, route)
+    }
+
+    /// The mean of the vectors that are seen, of shape (D); `None` where there are none. It may serve
+    /// as the [`centre`](crate::Options::centre) of a scan by bits.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn mean(&self) -> Result<Option<Array1<f32>>, StoreError> {
+        let dimension = self.reading.store.dimension();
+        let (mut sum, mut rows) = (vec![0.0_f64; dimension], 0.0);
+        self.reading.read(|reader| {
+            reader.vectors(self.view.ordinals(), dimension, |_, _, vector| {
+                for (sum, x) in sum.iter_mut().zip(vector) {
+                    *sum += f64::from(*x);
+                }
+                rows += 1.0;
+                Ok(())
+            })
+        })?;
+        let mean = sum.into_iter().map(|sum| (sum / rows) as f32);
+        Ok((rows > 0.0).then(|| mean.collect()))
     }
 
     /// As [`knn`](Self::knn), by a route of the caller's choice. [`Route::Sql`] needs a `vec0` that

@@ -12,6 +12,7 @@ use cornu_pool::{Guard, Metrics, Size, ThreadSafeVecPool};
 use ndarray::ArrayView1;
 use parking_lot::Mutex;
 
+use crate::approximate::Graphs;
 use crate::error::StoreError;
 use crate::options::{Access, Options};
 use crate::resident::Resident;
@@ -46,6 +47,7 @@ pub struct SqliteVecStore {
     /// The newest resident vectors. Held while they are brought up to date, so that it happens
     /// once.
     pub(crate) resident: Mutex<Option<Arc<Resident>>>,
+    pub(crate) graphs: Graphs,
 }
 
 impl SqliteVecStore {
@@ -114,6 +116,9 @@ impl SqliteVecStore {
                 StoreError::sql(path, options.busy_timeout, "opening", error)
             })?
         };
+        if let Some(centre) = &options.centre {
+            check_centre(centre, meta.dimension)?;
+        }
         Ok(Self {
             path: path.to_owned(),
             options: options.clone(),
@@ -121,6 +126,7 @@ impl SqliteVecStore {
             pool,
             views: Mutex::new(Views::default()),
             resident: Mutex::new(None),
+            graphs: Graphs::default(),
         })
     }
 
@@ -354,6 +360,24 @@ impl fmt::Debug for SqliteVecStore {
             .field("dimension", &self.meta.dimension)
             .finish_non_exhaustive()
     }
+}
+
+fn check_centre(centre: &[f32], dimension: usize) -> Result<(), StoreError> {
+    if centre.len() != dimension {
+        return Err(StoreError::WrongDimension {
+            what: "the centre of a scan by bits".to_owned(),
+            expected: dimension,
+            found: centre.len(),
+        });
+    }
+    let wrong = centre.iter().enumerate().find(|(_, x)| !x.is_finite());
+    wrong.map_or(Ok(()), |(component, value)| {
+        Err(StoreError::NotFinite {
+            what: "the centre of a scan by bits".to_owned(),
+            component,
+            value: *value,
+        })
+    })
 }
 
 /// What SQLite would take for an empty database, create, or read without its log.

@@ -48,7 +48,11 @@ const DESIGN: &[Layer] = &[
     layer("cornu-eval", "crates/eval", &["cornu-core"]),
     layer("cornu-pool", "crates/pool", &["cornu-core"]),
     layer("cornu-graph-ppr", "crates/graph-ppr", &["cornu-core"]),
-    layer("cornu-rerank", "crates/rerank", &["cornu-core"]),
+    layer(
+        "cornu-rerank",
+        "crates/rerank",
+        &["cornu-core", "cornu-fuse"],
+    ),
     layer("cornu-chunk", "crates/chunk", &["cornu-core", "cornu-text"]),
     layer(
         "cornu-sparse",

@@ -33,6 +33,7 @@ fn all_steps_run_in_order_and_are_summed_up() {
         "$ cargo xtask test\n",
         "$ cargo clippy --workspace --all-targets -- -D warnings",
         "$ cargo xtask with-torch --all-torch -- clippy",
+        "RUSTFLAGS=--cfg loom cargo test --package cornu-pool --lib",
         "RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps",
         "RUSTDOCFLAGS=-Dwarnings cargo xtask with-torch --all-torch -- doc --no-deps",
         "$ cargo check --package a --no-default-features",

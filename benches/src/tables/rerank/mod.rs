@@ -1,27 +1,30 @@
 //! Rerankers: quality and latency side by side, and the frontier between them.
 
+mod entrants;
+mod figure;
+mod fit;
 mod questions;
 
 use std::sync::Arc;
 
-use anyhow::Result;
-use cornu_core::PairScorer;
+use anyhow::{Context, Result};
+use cornu_core::{EmbeddingProvider, PairScorer, TokenCounter};
 use cornu_eval::evidence::{License, Measure, Model, Printed, Record, Row};
 use cornu_eval::report::{Column, Format, TableSpec};
-use cornu_rerank::{
-    CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, NoRerank, Precision, Reranker, Scale,
-    Scorer, TokenSpace,
-};
+use cornu_rerank::{Precision, TokenSpace};
 
 use crate::external::{self, Found};
-use crate::frontier::{Frontier, Point, Series};
+use crate::keeping::{KeepingScores, KeepingVectors};
+use crate::kept::Kept;
 use crate::licenses;
 use crate::live::Live;
-use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, Prefixes};
-use crate::reranker::sets::DEV;
-use crate::second_look::{self, Asked, Quality, Remembering, Roles, Strategy};
+use crate::models::{ADAPTER, CROSS_ENCODERS, PINNED, PROJECTION, Prefixes, SecondLook};
+use crate::reranker::sets::{Split, own_split};
+use crate::second_look::{self, Asked, Strategy};
 use crate::strategies::{SENTENCE, strategy};
 use crate::table::{Bench, Part, Section, Table};
+
+use entrants::{FIRST, FULL, ROLES};
 
 /// Whose token vectors late interaction uses.
 const TOKENS: &str = PINNED;
@@ -29,20 +32,19 @@ const PUBLIC: &str = "2wiki-500";
 /// Test questions of both sets.
 const ALL: &str = "test-questions";
 const FRONTIER: &str = "frontier";
+/// Questions of both sets that choices are made on.
+const CHOICES: &str = "dev-questions";
 const QUICK: &str = "questions-20";
 /// Questions whose latency is measured.
 const TIMED: usize = 200;
+/// And of those, for other depths and cuts.
+const TIMED_CUTS: usize = 20;
+const MAXSIM: &str = "maxsim";
+const MAXSIM_SHORT: &str = "maxsim-short";
+/// The first strategies, which others are compared with.
+const REFERENCES: usize = 2;
 
-const FIRST: &str = "first-stage";
-const FULL: &str = "cross-50";
-const ROLES: Roles = Roles { first: 0, full: 1 };
-/// Depths at which a cross-encoder is cut without looking.
-const DEPTHS: [usize; 4] = [5, 10, 20, 30];
-/// Other floors and ceilings of the cascade.
-const CUTS: [(usize, usize); 3] = [(2, 6), (4, 10), (16, 28)];
-
-/// Table `rerank`. Not among [`TABLES`](super::TABLES): it has no record yet, since measuring it
-/// takes about an hour on two cores.
+/// Table `rerank`.
 pub struct Rerank;
 
 impl Table for Rerank {
@@ -59,7 +61,9 @@ impl Table for Rerank {
          chunks) and what each reranker makes of them, on questions that no model has seen: the test \
          questions of `questions-ext` and those of `2wiki-500` behind the first 150 by the hash of \
          their ids. `cross-50` puts all 50 through the cross-encoder, `cascade` those above the \
-         elbow (8 to 16), `maxsim` compares stored token vectors. Quality is over all questions, \
+         elbow (8 to 16), `maxsim` compares stored token vectors, `short` those of a projection to \
+         128 dimensions where one is carried; each blends its scores with the \
+         first stage's at equal weights, and `-alone` does not. Quality is over all questions, \
          latency over 200 of them, one after another, all rerankers in turn; it holds the \
          reranking alone, the model's pass for the query included."
     }
@@ -82,9 +86,24 @@ impl Table for Rerank {
                 spec: full_spec(),
             },
             Section {
+                title: "The weight of the second score",
+                about: "On questions that choices are made on: the dev questions of `questions-ext` \
+                        that were not trained on, and the first 150 of `2wiki-500`. nDCG@10 of the \
+                        first stage, of equal weights, of the best weight of a grid with its \
+                        bootstrap interval, and of the scores alone.",
+                datasets: &[CHOICES],
+                spec: TableSpec::new([
+                    Column::new("weight", "weight", Format::Fixed(2)).with_interval(),
+                    Column::new("first stage", "ndcg_first", Format::Fixed(3)),
+                    Column::new("equal weights", "ndcg_half", Format::Fixed(3)),
+                    Column::new("best weight", "ndcg_fitted", Format::Fixed(3)),
+                    Column::new("alone", "ndcg_alone", Format::Fixed(3)),
+                ]),
+            },
+            Section {
                 title: "Other depths and cuts",
                 about: "`cross-k` is cut at k without looking, `cascade-a-b` at the elbow between a \
-                        and b.",
+                        and b; latency over 20 questions.",
                 datasets: &[FRONTIER],
                 spec: frontier,
             },
@@ -136,64 +155,21 @@ impl Table for Rerank {
                     .to_vec());
             }
         };
-        let space = TokenSpace::new(models.tokens);
-        let mut asked = match bench.part {
-            Part::Full => test_questions(bench)?,
-            Part::Quick => quick_questions(bench)?,
-        };
-        questions::with_tokens(&mut asked, &space)?;
-        let eight = questions::in_precision(&asked, Precision::Int8);
-        let int8 = vec![Strategy {
-            name: "maxsim-int8".to_owned(),
-            reranker: Arc::new(MaxSim::new(space.clone().with_precision(Precision::Int8))),
-        }];
-        let remembered: Arc<dyn PairScorer> = Arc::new(Remembering::new(models.scorer.clone()));
-        let mut measured = second_look::quality(&main(&remembered, &space)?, &asked)?;
-        measured.extend(second_look::quality(&int8, &eight)?);
-        let four = main(&models.scorer, &space)?;
-        let all = || four.iter().chain(&int8);
-        if bench.part == Part::Quick {
-            let names: Vec<&Strategy> = all().collect();
-            return second_look::quality_rows(QUICK, &names, &measured, ROLES, bench.seed);
+        match bench.part {
+            Part::Full => full(bench, models),
+            Part::Quick => quick(bench, models),
         }
-
-        let cuts = cuts(&models.scorer)?;
-        let timed = asked.get(..TIMED.min(asked.len())).unwrap_or_default();
-        let timed_eight = eight.get(..timed.len()).unwrap_or_default();
-        let mut runs: Vec<(&Strategy, &[Asked])> = four.iter().map(|one| (one, timed)).collect();
-        runs.extend(int8.iter().map(|one| (one, timed_eight)));
-        runs.extend(cuts.iter().map(|one| (one, timed)));
-        let mut seconds = second_look::latency(&runs)?;
-        let of_cuts = seconds.split_off(all().count());
-        let names: Vec<&Strategy> = all().collect();
-        let mut rows = second_look::quality_rows(ALL, &names, &measured, ROLES, bench.seed)?;
-        second_look::add_latency(&mut rows, &seconds, ROLES.full);
-
-        // With the first stage and the full scorer before them, which they are compared with.
-        let references = names.iter().copied().take(2);
-        let names: Vec<&Strategy> = references.chain(&cuts).collect();
-        let mut quality: Vec<Quality> = measured.into_iter().take(2).collect();
-        quality.extend(second_look::quality(&self::cuts(&remembered)?, &asked)?);
-        let more = second_look::quality_rows(FRONTIER, &names, &quality, ROLES, bench.seed)?;
-        let mut more: Vec<Row> = more.into_iter().skip(2).collect();
-        second_look::add_latency(&mut more, &of_cuts, usize::MAX);
-        rows.extend(more);
-        for row in &mut rows {
-            let count = Measure::exact(asked.len() as f64, "count", asked.len() as u64);
-            row.metrics.insert("questions".to_owned(), count);
-        }
-        Ok(rows)
     }
 
     fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
-        let names = [PINNED, bench.models.cross_encoder()];
+        let names = [PINNED, bench.models.cross_encoder(), PROJECTION];
         let records = names.map(|name| bench.models.record(name));
         let records = records.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(records.into_iter().flatten().collect())
     }
 
     fn figure(&self, record: &Record) -> Result<Option<String>> {
-        figure(record)
+        figure::figure(record)
     }
 
     fn inputs(&self) -> &'static [&'static str] {
@@ -236,203 +212,325 @@ fn full_spec() -> TableSpec {
     ])
 }
 
-fn named(name: impl Into<String>, reranker: impl Reranker + 'static) -> Strategy {
-    Strategy {
-        name: name.into(),
-        reranker: Arc::new(reranker),
+/// Quality of everything on one set of questions. Each space's strategies see the questions with
+/// token vectors of that space.
+fn quality_rows(
+    dataset: &str,
+    scorer: &Arc<dyn PairScorer>,
+    spaces: &[Space],
+    seed: u64,
+) -> Result<Vec<Row>> {
+    let questions = spaces.first().context("no space")?;
+    let mut strategies = entrants::pairs(scorer)?;
+    let mut quality = second_look::quality(&strategies, &questions.asked)?;
+    for space in spaces {
+        let own = entrants::tokens(&space.name, &space.space);
+        quality.extend(second_look::quality(&own, &space.asked)?);
+        strategies.extend(own);
+    }
+    let names: Vec<&Strategy> = strategies.iter().collect();
+    second_look::quality_rows(dataset, &names, &quality, ROLES, seed)
+}
+
+/// Quality at other depths and cuts.
+fn frontier_rows(scorer: &Arc<dyn PairScorer>, asked: &[Asked], seed: u64) -> Result<Vec<Row>> {
+    let mut strategies = entrants::pairs(scorer)?;
+    // The first stage and the full scorer before them, which they are compared with.
+    strategies.truncate(REFERENCES);
+    strategies.extend(entrants::cuts(scorer)?);
+    let quality = second_look::quality(&strategies, asked)?;
+    let names: Vec<&Strategy> = strategies.iter().collect();
+    let rows = second_look::quality_rows(FRONTIER, &names, &quality, ROLES, seed)?;
+    Ok(rows.into_iter().skip(REFERENCES).collect())
+}
+
+/// The weights that questions for choices prefer, of the cross-encoder and of MaxSim.
+fn fitted_rows(scorer: &Arc<dyn PairScorer>, dev: &Space, seed: u64) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for strategies in [
+        entrants::pairs(scorer)?,
+        entrants::tokens(&dev.name, &dev.space),
+    ] {
+        let alone = strategies.iter().find(|one| one.name.ends_with("-alone"));
+        let alone = alone.context("a strategy without a blend")?;
+        rows.push(fit::row(CHOICES, alone, &dev.asked, seed)?);
+    }
+    Ok(rows)
+}
+
+/// Questions whose candidates have the token vectors of a space.
+struct Space {
+    name: String,
+    space: TokenSpace,
+    asked: Vec<Asked>,
+}
+
+/// Late interaction by the model's own vectors and by shorter ones, where there are such, each in 16
+/// and in 8 bits.
+struct Interaction(Vec<(&'static str, TokenSpace, Kept)>);
+
+impl Interaction {
+    /// `kept` opens what was computed before in a space.
+    fn new(models: &SecondLook, kept: fn(&TokenSpace) -> Result<Kept>) -> Result<Self> {
+        let own = (MAXSIM, Some(&models.tokens));
+        let short = (MAXSIM_SHORT, models.projected.as_ref());
+        let mut all = Vec::new();
+        for (name, tokens) in [own, short] {
+            if let Some(tokens) = tokens {
+                let space = TokenSpace::new(Arc::clone(tokens));
+                let kept = kept(&space)?;
+                all.push((name, space, kept));
+            }
+        }
+        Ok(Self(all))
+    }
+
+    fn of(&self, asked: &[Asked]) -> Result<Vec<Space>> {
+        let mut spaces = Vec::new();
+        for (name, space, kept) in &self.0 {
+            let mut asked = asked.to_vec();
+            questions::with_tokens(&mut asked, space, kept)?;
+            let eight = questions::in_precision(&asked, Precision::Int8);
+            spaces.push(Space {
+                name: format!("{name}-f16"),
+                space: space.clone(),
+                asked,
+            });
+            spaces.push(Space {
+                name: format!("{name}-int8"),
+                space: space.clone().with_precision(Precision::Int8),
+                asked: eight,
+            });
+        }
+        Ok(spaces)
     }
 }
 
-/// The rows of the main section, in the places that [`ROLES`] names.
-fn main(scorer: &Arc<dyn PairScorer>, space: &TokenSpace) -> Result<Vec<Strategy>> {
-    let scorer = || Scorer::new(Arc::clone(scorer), Scale::Logit);
-    let cascade = ElbowCascade::new(scorer(), CascadeOptions::default())?;
-    Ok(vec![
-        named(FIRST, NoRerank::new()),
-        named(FULL, CrossEncoder::new(scorer())),
-        named("cascade", cascade),
-        named("maxsim-f16", MaxSim::new(space.clone())),
-    ])
+fn quick(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
+    let asked = quick_questions(bench)?;
+    let spaces = Interaction::new(&models, |_| Ok(Kept::nothing()))?.of(&asked)?;
+    let scorer = KeepingScores::new(models.keeping, Kept::nothing());
+    let scorer: Arc<dyn PairScorer> = Arc::new(scorer);
+    quality_rows(QUICK, &scorer, &spaces, bench.seed)
 }
 
-fn cuts(scorer: &Arc<dyn PairScorer>) -> Result<Vec<Strategy>> {
-    let scorer = || Scorer::new(Arc::clone(scorer), Scale::Logit);
-    let depths = DEPTHS.into_iter().map(|depth| {
-        let reranker = CrossEncoder::new(scorer()).with_depth(depth);
-        Ok(named(format!("cross-{depth}"), reranker))
-    });
-    let cascades = CUTS.into_iter().map(|(floor, ceiling)| {
-        let options = CascadeOptions {
-            floor,
-            ceiling,
-            ..CascadeOptions::default()
-        };
-        let reranker = ElbowCascade::new(scorer(), options)?;
-        Ok(named(format!("cascade-{floor}-{ceiling}"), reranker))
-    });
-    depths.chain(cascades).collect()
+fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
+    let say = |what: &str| crate::run::say(&format!("  {what}"));
+    say("the first stage");
+    let (dev, test) = all_questions(bench)?;
+    say("token vectors");
+    let interaction = Interaction::new(&models, |space| Kept::open("tokens", space.fingerprint()))?;
+    let (dev, test) = (interaction.of(&dev)?, interaction.of(&test)?);
+    let kept = Kept::open("scores", models.keeping.fingerprint())?;
+    let keeping: Arc<dyn PairScorer> = Arc::new(KeepingScores::new(models.keeping, kept));
+
+    let own = dev.first().context("no space")?;
+    let fits = bench.rows(CHOICES, || fitted_rows(&keeping, own, bench.seed))?;
+    let mut rows = bench.rows(ALL, || quality_rows(ALL, &keeping, &test, bench.seed))?;
+    let own = test.first().context("no space")?;
+    let mut more = bench.rows(FRONTIER, || frontier_rows(&keeping, &own.asked, bench.seed))?;
+    drop(keeping);
+
+    say("latency");
+    let pairs = entrants::pairs(&models.scorer)?;
+    let timed: Vec<Vec<Asked>> = test
+        .iter()
+        .map(|space| questions::sample(&space.asked, TIMED))
+        .collect();
+    let own = timed.first().map_or(&[][..], Vec::as_slice);
+    let by_pairs = pairs.iter().take(entrants::TIMED).map(|one| (one, own));
+    let tokens: Vec<Vec<Strategy>> = test
+        .iter()
+        .map(|space| entrants::tokens(&space.name, &space.space))
+        .collect();
+    let by_tokens = tokens.iter().zip(&timed);
+    let by_tokens = by_tokens.filter_map(|(own, asked)| Some((own.first()?, asked.as_slice())));
+    let runs: Vec<(&Strategy, &[Asked])> = by_pairs.chain(by_tokens).collect();
+    let seconds = second_look::latency(&runs)?;
+    for ((strategy, _), own) in runs.iter().zip(&seconds) {
+        let row = rows.iter_mut().find(|row| row.system == strategy.name);
+        second_look::add_latency(row, own, seconds.get(ROLES.full).map(Vec::as_slice));
+    }
+    let cuts = entrants::cuts(&models.scorer)?;
+    let few = own.get(..TIMED_CUTS.min(own.len())).unwrap_or_default();
+    let runs: Vec<(&Strategy, &[Asked])> = cuts.iter().map(|one| (one, few)).collect();
+    for (row, own) in more.iter_mut().zip(&second_look::latency(&runs)?) {
+        second_look::add_latency(Some(row), own, None);
+    }
+    rows.extend(more);
+    for row in &mut rows {
+        let count = test.first().map_or(0, |space| space.asked.len());
+        let count = Measure::exact(count as f64, "count", count as u64);
+        row.metrics.insert("questions".to_owned(), count);
+    }
+    rows.extend(fits);
+    Ok(rows)
 }
 
-/// The test questions of both sets; of `bench-data` alone where the public set is not at hand.
-fn test_questions(bench: &Bench<'_>) -> Result<Vec<Asked>> {
+/// The questions for choices and those for the final figures, of both sets; of `bench-data` alone
+/// where the public set is not at hand.
+fn all_questions(bench: &Bench<'_>) -> Result<(Vec<Asked>, Vec<Asked>)> {
     let model = bench.models.shared(PINNED, Prefixes::Own)?;
-    let build = |documents: &[&cornu_core::Document]| {
-        let chunker = strategy(SENTENCE, &model.counter)?;
-        Live::build(documents, chunker, Arc::clone(&model.provider))
-    };
-    let mut asked = Vec::new();
+    let kept = Kept::open("vectors", model.provider.fingerprint())?;
+    let provider: Arc<dyn EmbeddingProvider> = Arc::new(KeepingVectors::new(model.provider, kept));
+    let build = |documents: &[&cornu_core::Document]| live(documents, &model.counter, &provider);
+    let (mut dev, mut test) = (Vec::new(), Vec::new());
     match external::find(PUBLIC)? {
         Found::Set(set) => {
             let live = build(&questions::documents(&set))?;
-            asked.extend(questions::public(&live, &set, DEV)?);
+            dev.extend(questions::public(&live, &set, Split::Dev)?);
+            test.extend(questions::public(&live, &set, Split::Test)?);
         }
         Found::Absent(reason) => crate::run::say(&format!("  {PUBLIC} is left out: {reason}")),
     }
     let live = build(&bench.data.documents().collect::<Vec<_>>())?;
     let all = bench.data.questions("questions-ext.jsonl")?;
-    let test: Vec<_> = all
-        .iter()
-        .filter(|question| question.split == "test" && question.is_answerable())
-        .collect();
-    asked.extend(questions::own(&live, &test)?);
-    Ok(asked)
+    let answerable = || all.iter().filter(|question| question.is_answerable());
+    let of = |split| answerable().filter(move |question| own_split(question) == split);
+    dev.extend(questions::own(&live, &of(Split::Dev).collect::<Vec<_>>())?);
+    test.extend(questions::own(&live, &of(Split::Test).collect::<Vec<_>>())?);
+    Ok((dev, test))
 }
 
 fn quick_questions(bench: &Bench<'_>) -> Result<Vec<Asked>> {
     let model = bench.models.shared(PINNED, Prefixes::Own)?;
-    let chunker = strategy(SENTENCE, &model.counter)?;
     let documents: Vec<_> = bench.data.documents().collect();
-    let live = Live::build(&documents, chunker, Arc::clone(&model.provider))?;
+    let live = live(&documents, &model.counter, &model.provider)?;
     let all = bench.data.questions("questions-20.jsonl")?;
-    let answerable: Vec<_> = all
-        .iter()
-        .filter(|question| question.is_answerable())
-        .collect();
-    questions::own(&live, &answerable)
+    let answerable = all.iter().filter(|question| question.is_answerable());
+    questions::own(&live, &answerable.collect::<Vec<_>>())
 }
 
-/// Top-1 over the median latency, where both were measured.
-fn figure(record: &Record) -> Result<Option<String>> {
-    let kinds = [
-        ("cross-encoder, first k", "cross-"),
-        ("cascade at the elbow", "cascade"),
-        ("MaxSim", "maxsim"),
-    ];
-    let mut series = Vec::new();
-    for (name, prefix) in kinds {
-        let mut points: Vec<Point> = record
-            .rows
-            .iter()
-            .filter(|row| row.system.starts_with(prefix))
-            .filter_map(|row| {
-                let (cost, quality) = (row.metrics.get("p50_ms")?, row.metrics.get("top1")?);
-                Some(Point {
-                    label: row.system.clone(),
-                    x: cost.value,
-                    y: quality.value,
-                    interval: quality.lo.zip(quality.hi),
-                })
-            })
-            .collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x).then_with(|| a.label.cmp(&b.label)));
-        if !points.is_empty() {
-            series.push(Series {
-                name: name.to_owned(),
-                points,
-            });
-        }
-    }
-    if series.is_empty() {
-        return Ok(None);
-    }
-    let frontier = Frontier {
-        title: "Reranking 50 candidates: quality over latency".to_owned(),
-        x: "median latency of a question, ms (logarithmic)".to_owned(),
-        y: "top-1 hit rate, 95 % interval".to_owned(),
-        series,
-    };
-    frontier.svg().map(Some)
+fn live(
+    documents: &[&cornu_core::Document],
+    counter: &Arc<dyn TokenCounter>,
+    provider: &Arc<dyn EmbeddingProvider>,
+) -> Result<Live> {
+    Live::build(
+        documents,
+        strategy(SENTENCE, counter)?,
+        Arc::clone(provider),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::BTreeSet;
+
+    use cornu_core::{
+        ChunkId, Fingerprint, ProviderError, Side, TextTokens, TokenEmbedder, TokenVectors,
+    };
 
     use super::*;
+    use crate::second_look::Held;
 
-    fn row(dataset: &str, system: &str, figures: Option<(f64, f64)>) -> Row {
-        let mut row = Row::measured(dataset, system);
-        if let Some((cost, quality)) = figures {
-            row.metrics = BTreeMap::from([
-                ("p50_ms".to_owned(), Measure::exact(cost, "ms", 1)),
-                ("top1".to_owned(), Measure::exact(quality, "fraction", 1)),
-            ]);
+    /// A vector a byte, with so many dimensions.
+    struct Bytes(Fingerprint, usize);
+
+    impl TokenEmbedder for Bytes {
+        fn token_dimension(&self) -> usize {
+            self.1
         }
-        row
+        fn fingerprint(&self) -> &Fingerprint {
+            &self.0
+        }
+        fn embed_tokens(
+            &self,
+            texts: &[&str],
+            _: Side,
+        ) -> Result<Vec<TokenVectors>, ProviderError> {
+            let one = |text: &&str| TokenVectors {
+                vectors: ndarray::Array2::from_shape_fn((text.len(), self.1), |(row, column)| {
+                    f32::from(u8::from(text.as_bytes()[row] as usize % self.1 == column))
+                }),
+                spans: vec![None; text.len()],
+                tokens: TextTokens::whole(text.len()),
+            };
+            Ok(texts.iter().map(one).collect())
+        }
     }
 
-    fn record(rows: Vec<Row>) -> Record {
-        use cornu_eval::evidence::{Environment, Versions};
-        let mut record = Record::measured("rerank", Environment::detect(&Versions::default()));
-        record.rows = rows;
-        record
+    impl PairScorer for Bytes {
+        fn fingerprint(&self) -> &Fingerprint {
+            &self.0
+        }
+        fn score(&self, query: &str, documents: &[&str]) -> Result<Vec<f32>, ProviderError> {
+            let score = |text: &&str| text.matches(query).count() as f32;
+            Ok(documents.iter().map(score).collect())
+        }
+    }
+
+    fn models(projected: bool) -> SecondLook {
+        let of = |name: &str, dimension| Arc::new(Bytes(Fingerprint::new(name), dimension));
+        SecondLook {
+            scorer: of("pairs", 1),
+            keeping: of("pairs", 1),
+            tokens: of("long", 8),
+            projected: projected.then(|| of("short", 4) as Arc<dyn TokenEmbedder>),
+        }
+    }
+
+    fn asked() -> Asked {
+        let held = |at: u8, text: &str| Held {
+            id: ChunkId::from_bytes([at; 32]),
+            text: Arc::from(text),
+            score: 1.0 / f64::from(at + 1),
+            tokens: None,
+        };
+        Asked {
+            text: "ab".to_owned(),
+            found: vec![held(0, "cd"), held(1, "abab"), held(2, "a")],
+            gold: BTreeSet::from([ChunkId::from_bytes([1; 32])]),
+        }
     }
 
     #[test]
-    fn the_figure_has_every_row_with_both_figures_and_none_without_any() {
-        let rows = vec![
-            row(ALL, FULL, Some((180.0, 0.6))),
-            row(FRONTIER, "cross-5", Some((20.0, 0.5))),
-            row(ALL, "maxsim-f16", Some((12.0, 0.55))),
-            row(ALL, FIRST, Some((0.001, 0.4))),
-            row(ALL, "cascade", None),
-        ];
-        let svg = figure(&record(rows)).unwrap().unwrap();
-        assert!(svg.contains("cross-5") && svg.contains("maxsim-f16"));
-        assert!(!svg.contains(FIRST) && !svg.contains("cascade"));
-        assert_eq!(
-            figure(&record(vec![row(ALL, "cascade", None)])).unwrap(),
-            None
-        );
-    }
-
-    #[test]
-    fn the_places_of_the_roles_are_those_of_the_names() {
-        use cornu_core::{Fingerprint, ProviderError, Side, TokenEmbedder, TokenVectors};
-        struct Never(Fingerprint);
-        impl PairScorer for Never {
-            fn fingerprint(&self) -> &Fingerprint {
-                &self.0
-            }
-            fn score(&self, _: &str, _: &[&str]) -> Result<Vec<f32>, ProviderError> {
-                Ok(vec![])
-            }
-        }
-        impl TokenEmbedder for Never {
-            fn token_dimension(&self) -> usize {
-                1
-            }
-            fn fingerprint(&self) -> &Fingerprint {
-                &self.0
-            }
-            fn embed_tokens(
-                &self,
-                _: &[&str],
-                _: Side,
-            ) -> Result<Vec<TokenVectors>, ProviderError> {
-                Ok(vec![])
-            }
-        }
-        let scorer: Arc<dyn PairScorer> = Arc::new(Never(Fingerprint::new("never")));
-        let space = TokenSpace::new(Arc::new(Never(Fingerprint::new("never"))));
-        let main = main(&scorer, &space).unwrap();
-        assert_eq!(
+    fn each_space_has_its_own_vectors_and_its_rows() {
+        let nothing = |_: &TokenSpace| Ok(Kept::nothing());
+        for (projected, names) in [
+            (false, &["maxsim-f16", "maxsim-int8"][..]),
             (
-                main[ROLES.first].name.as_str(),
-                main[ROLES.full].name.as_str()
+                true,
+                &[
+                    "maxsim-f16",
+                    "maxsim-int8",
+                    "maxsim-short-f16",
+                    "maxsim-short-int8",
+                ],
             ),
-            (FIRST, FULL)
-        );
-        assert_eq!(cuts(&scorer).unwrap().len(), DEPTHS.len() + CUTS.len());
+        ] {
+            let models = models(projected);
+            let spaces = Interaction::new(&models, nothing).unwrap();
+            let spaces = spaces.of(&[asked()]).unwrap();
+            let found: Vec<&str> = spaces.iter().map(|space| space.name.as_str()).collect();
+            assert_eq!(found, names);
+            for (space, bytes) in spaces.iter().zip([2 * 8, 8 + 4, 2 * 4, 4 + 4]) {
+                let tokens = space.asked[0].found[2].tokens.as_ref().unwrap();
+                assert_eq!(tokens.to_bytes().len(), 8 + bytes, "{}", space.name);
+            }
+            let scorer = Arc::clone(&models.keeping);
+            let rows = quality_rows(ALL, &scorer, &spaces, 1).unwrap();
+            let systems: Vec<&str> = rows.iter().map(|row| row.system.as_str()).collect();
+            assert_eq!(systems[..2], [FIRST, FULL]);
+            for name in names {
+                assert!(systems.contains(name), "{systems:?}");
+            }
+            let top = |name: &str| {
+                let row = rows.iter().find(|row| row.system == name);
+                row.unwrap().metrics["top1"].value
+            };
+            assert_eq!(
+                (top(FIRST), top("cross-50-alone"), top("maxsim-f16")),
+                (0.0, 1.0, 1.0)
+            );
+            let fits = fitted_rows(&scorer, &spaces[0], 1).unwrap();
+            let systems: Vec<&str> = fits.iter().map(|row| row.system.as_str()).collect();
+            assert_eq!(systems, ["cross-50-alone", "maxsim-f16-alone"]);
+            let more = frontier_rows(&scorer, &spaces[0].asked, 1).unwrap();
+            assert!(
+                more.iter()
+                    .all(|row| ![FIRST, FULL].contains(&row.system.as_str()))
+            );
+        }
     }
 }

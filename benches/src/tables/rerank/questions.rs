@@ -6,17 +6,17 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use cornu_core::{ChunkId, Document};
 use cornu_eval::questions::Question;
-use cornu_rerank::{TokenMatrix, TokenSpace};
+use cornu_rerank::TokenSpace;
 
 use crate::external::PublicSet;
+use crate::keeping::token_vectors;
+use crate::kept::Kept;
 use crate::live::Live;
-use crate::reranker::sets::by_hash;
+use crate::reranker::sets::{DEV, Split, by_hash};
 use crate::second_look::{Asked, Held};
 
 /// Candidates of a question.
 pub(super) const DEPTH: usize = 50;
-/// Texts that are embedded at a time.
-const STEP: usize = 64;
 
 /// The answerable questions, each with the chunks that hold a piece of its evidence. One whose
 /// evidence is in no chunk is left out: no order could show it.
@@ -36,18 +36,24 @@ pub(super) fn own(live: &Live, questions: &[&Question]) -> Result<Vec<Asked>> {
     Ok(all)
 }
 
-/// The questions of a public set behind its first `dev` by the hash of their ids, as the rerankers'
-/// training leaves them alone. A passage that was cut into several chunks stands once among the
+/// The questions of a public set's split, as the rerankers' training has it: the first by the hash
+/// of their ids are for choices, the others for the final figures. A passage that was cut into several chunks stands once among the
 /// candidates, with its best chunk, so that no gold passage counts twice.
-pub(super) fn public(live: &Live, set: &PublicSet, dev: usize) -> Result<Vec<Asked>> {
+pub(super) fn public(live: &Live, set: &PublicSet, split: Split) -> Result<Vec<Asked>> {
     let mut first_chunk: BTreeMap<&str, ChunkId> = BTreeMap::new();
     for (id, chunk) in &live.chunks {
         first_chunk.entry(chunk.doc.as_str()).or_insert(*id);
     }
     let order = by_hash(set.queries.iter().map(|query| query.id.as_str()));
-    let tested = order.into_iter().skip(dev);
+    let of_split = |rank: usize| match split {
+        Split::Dev => rank < DEV,
+        Split::Test => rank >= DEV,
+        Split::Train => false,
+    };
+    let order = order.into_iter().enumerate();
+    let order = order.filter_map(|(rank, at)| of_split(rank).then_some(at));
     let mut all = Vec::new();
-    for query in tested.filter_map(|at| set.queries.get(at)) {
+    for query in order.filter_map(|at| set.queries.get(at)) {
         let mut seen: BTreeMap<String, ChunkId> = BTreeMap::new();
         let found = candidates(live, &query.text, |(id, doc)| {
             let new = !seen.contains_key(doc);
@@ -104,21 +110,23 @@ fn candidates(
 }
 
 /// Gives every candidate its token vectors, each text embedded once.
-pub(super) fn with_tokens(questions: &mut [Asked], space: &TokenSpace) -> Result<()> {
+pub(super) fn with_tokens(questions: &mut [Asked], space: &TokenSpace, kept: &Kept) -> Result<()> {
     let held = questions.iter().flat_map(|asked| &asked.found);
     let texts: BTreeSet<Arc<str>> = held.map(|held| Arc::clone(&held.text)).collect();
     let texts: Vec<Arc<str>> = texts.into_iter().collect();
-    let mut known: BTreeMap<Arc<str>, Arc<TokenMatrix>> = BTreeMap::new();
-    for part in texts.chunks(STEP) {
-        let given: Vec<&str> = part.iter().map(AsRef::as_ref).collect();
-        let tokens = space.documents(&given)?.into_iter().map(Arc::new);
-        known.extend(part.iter().cloned().zip(tokens));
-    }
+    let known = token_vectors(space, &texts, kept)?;
     for held in questions.iter_mut().flat_map(|asked| &mut asked.found) {
         let tokens = known.get(&held.text).context("every text was embedded")?;
         held.tokens = Some(Arc::clone(tokens));
     }
     Ok(())
+}
+
+/// The first `count` by the hash of their text: some of every set.
+pub(super) fn sample(questions: &[Asked], count: usize) -> Vec<Asked> {
+    let order = by_hash(questions.iter().map(|asked| asked.text.as_str()));
+    let chosen = order.into_iter().take(count);
+    chosen.filter_map(|at| questions.get(at).cloned()).collect()
 }
 
 /// The same questions, token vectors in another precision.
@@ -193,7 +201,9 @@ mod tests {
         let set = set();
         let live = live(&set);
         assert!(live.chunks.len() > 4, "the long passage is cut");
-        let all = public(&live, &set, 0).unwrap();
+        // So few are all for choices.
+        assert!(public(&live, &set, Split::Test).unwrap().is_empty());
+        let all = public(&live, &set, Split::Dev).unwrap();
         assert_eq!(all.len(), 2, "what nobody judged is not asked");
         for asked in &all {
             let docs: Vec<&str> = asked
@@ -217,7 +227,11 @@ mod tests {
             );
         }
         assert_eq!(all.iter().map(|asked| asked.gold.len()).sum::<usize>(), 3);
-        // The first by hash are for choices.
-        assert!(public(&live, &set, 3).unwrap().is_empty());
+        let sampled = |count: usize| sample(&all, count).into_iter().map(|asked| asked.text);
+        assert_eq!(sampled(9).count(), 2);
+        assert_eq!(
+            sampled(1).collect::<Vec<_>>(),
+            sampled(2).take(1).collect::<Vec<_>>()
+        );
     }
 }

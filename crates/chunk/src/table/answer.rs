@@ -9,7 +9,7 @@ use cornu_text::Tokenizer;
 use super::decimal::Decimal;
 use super::grid::Grid;
 use super::phrases::{Asked, Bound};
-use super::quantity::{Quantity, Value, hinted, looks_numeric};
+use super::quantity::{Quantity, Value, hinted, is_bare, looks_numeric, readings};
 use super::question::Question;
 use super::totals::Total;
 use super::view::{CellPlace, TableView};
@@ -92,6 +92,8 @@ pub enum LeftOut {
     Text,
     /// Of a row that sums up others.
     Total,
+    /// A number that can be read in several ways: `10,7`, `1 200`.
+    Ambiguous,
 }
 
 impl fmt::Display for LeftOut {
@@ -102,6 +104,7 @@ impl fmt::Display for LeftOut {
             Self::Unclear => "no plain number",
             Self::Text => "words",
             Self::Total => "the row sums up others",
+            Self::Ambiguous => "a number that can be read in several ways",
         })
     }
 }
@@ -128,12 +131,13 @@ impl TableView {
     ///
     /// Numbers are exact decimals. They may have thousands separators, a sign or brackets for
     /// negative ones, a currency sign, a unit, %, 万, 亿, thousand, million, billion, or k, M, B
-    /// (10³, 10⁶, 10⁹); a column's name may give the unit: 营收（亿元）. Blanks, ranges and "about 5" are
-    /// left out, and said so; rows such as 合计 or "total" too.
+    /// (10³, 10⁶, 10⁹), or a power of ten (`1.5e3`); a column's name may give the unit: 营收（亿元）. Blanks,
+    /// ranges and "about 5" are left out, and said so; rows such as 合计 or "total" too.
     ///
     /// Where a number might be wrong there is no answer: for numbers in different units; for a column
-    /// of which a cell is a number that cannot be read (`1.5e3`, `10,7`); for an extreme that a range
-    /// or "about 500" may reach; for a sum that the table's own total denies; for a bound without a
+    /// of which a cell is a number that cannot be read (½, `1'200`); for an extreme that a range,
+    /// "about 500" or a number that can be read in several ways (`10,7`, `1 200`) may reach, and for
+    /// all else of a column with such a number; for a sum that the table's own total denies; for a bound without a
     /// unit beside a column in thousands; where several rows have one name and are not told apart;
     /// where no row is within the bound; for a table of HTML with merged cells.
     ///
@@ -186,6 +190,8 @@ struct Numbers {
     left_out: Vec<(usize, LeftOut)>,
     /// What the cells that were left out may be worth.
     hints: Vec<Quantity>,
+    /// Whether one of them is a number for certain, though not which.
+    ambiguous: bool,
 }
 
 impl Answering<'_> {
@@ -228,6 +234,10 @@ impl Answering<'_> {
         // Of rows that are named one by one, each has to be known.
         let one_by_one = names.len() > 1 && self.named_together().is_none();
         if one_by_one && !numbers.left_out.is_empty() {
+            return None;
+        }
+        // Left out of an extreme it changes nothing where no reading reaches that; a sum it would.
+        if numbers.ambiguous && !matches!(asked, Asked::Maximum | Asked::Minimum) {
             return None;
         }
         match asked {
@@ -368,6 +378,9 @@ impl Answering<'_> {
     fn bounded(&self, bound: Bound, limit: &Quantity) -> Option<TableAnswer> {
         let rows = self.rows()?;
         let numbers = self.column_of(&rows)?;
+        if numbers.ambiguous {
+            return None;
+        }
         let mut inside = Vec::new();
         for (row, quantity) in &numbers.used {
             if search_unit(&quantity.unit) != search_unit(&limit.unit) {
@@ -495,6 +508,7 @@ impl Answering<'_> {
             used: Vec::new(),
             left_out: Vec::new(),
             hints: Vec::new(),
+            ambiguous: false,
         };
         for &row in rows {
             let value = self.grid.values.get(row)?.get(column)?;
@@ -516,13 +530,20 @@ impl Answering<'_> {
                 (None, Value::Text) if !looks_numeric(&text.text) => LeftOut::Text,
                 // A number that cannot be read may be any.
                 (None, Value::Text | Value::Marked) => return None,
-                (None, Value::Range | Value::Unclear) => {
-                    numbers.hints.extend(hinted(&text.text, unit)?);
-                    match value {
-                        Value::Range => LeftOut::Range,
-                        _ => LeftOut::Unclear,
+                (None, Value::Range | Value::Unclear) => match readings(&text.text, unit) {
+                    Some(readings) => {
+                        numbers.hints.extend(readings);
+                        numbers.ambiguous = true;
+                        LeftOut::Ambiguous
                     }
-                }
+                    None => {
+                        numbers.hints.extend(hinted(&text.text, unit)?);
+                        match value {
+                            Value::Range => LeftOut::Range,
+                            _ => LeftOut::Unclear,
+                        }
+                    }
+                },
             };
             numbers.left_out.push((row, left_out));
         }
@@ -559,12 +580,7 @@ impl Answering<'_> {
     fn text_of(&self, row: usize, column: usize) -> Option<String> {
         let cell = self.place(row, column)?;
         let unit = &self.grid.columns.get(column)?.shown;
-        let bare = cell
-            .text
-            .chars()
-            .all(|c| !c.is_alphabetic() && !"%‰℃¥￥$€£".contains(c));
-        let numeric = cell.text.chars().any(char::is_numeric);
-        Some(if bare && numeric && !unit.is_empty() {
+        Some(if is_bare(&cell.text) && !unit.is_empty() {
             format!("{}{}{unit}", cell.text, gap(unit))
         } else {
             cell.text

@@ -104,7 +104,7 @@ pub(super) fn speaks_of_scale(text: &str) -> bool {
 
 /// Reads a cell; a number without a unit of its own has the column's.
 pub(super) fn read(cell: &str, column: &ColumnUnit) -> Value {
-    let text = narrow(cell);
+    let text = narrow(&grouped(cell));
     let text = text.trim();
     let blank = matches!(
         text.to_lowercase().as_str(),
@@ -153,7 +153,7 @@ pub(super) fn read(cell: &str, column: &ColumnUnit) -> Value {
 /// The numbers that a range or "about 5" speaks of: what the cell may be worth. `None` where that
 /// cannot be told.
 pub(super) fn hinted(cell: &str, column: &ColumnUnit) -> Option<Vec<Quantity>> {
-    let text = narrow(cell);
+    let text = narrow(&grouped(cell));
     let text = text.trim();
     if let Some((low, high)) = range(text) {
         let unit = high.trim_start_matches(|c: char| c.is_ascii_digit() || ",. ".contains(c));
@@ -170,6 +170,53 @@ pub(super) fn hinted(cell: &str, column: &ColumnUnit) -> Option<Vec<Quantity>> {
     ];
     let rest = about.iter().find_map(|word| text.strip_prefix(word))?;
     Some(vec![number(rest, column)?])
+}
+
+/// What a number may be worth that can be read in several ways: the comma of `10,7` parts tenths, or
+/// was put wrong, and `1 200` is one number or two. `None` for all else.
+pub(super) fn readings(cell: &str, column: &ColumnUnit) -> Option<Vec<Quantity>> {
+    let text = narrow(&grouped(cell));
+    let text = text.trim();
+    let (sign, text) = match text.strip_prefix(['-', '−']) {
+        Some(rest) => ("-", rest),
+        None => ("", text),
+    };
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == ' '))
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at_checked(end)?;
+    let spaced = digits.trim_end();
+    let forms: Vec<String> = if let Some((whole, part)) = spaced.split_once(',') {
+        let plain = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
+        let both = !whole.is_empty() && !part.is_empty() && plain(whole) && plain(part);
+        both.then(|| vec![format!("{whole}.{part}"), format!("{whole}{part}")])?
+    } else {
+        let groups: Vec<&str> = spaced.split(' ').collect();
+        let (first, rest) = groups.split_first()?;
+        let thousands = (1..=3).contains(&first.len())
+            && !rest.is_empty()
+            && rest.iter().all(|group| group.len() == 3);
+        let whole = thousands.then(|| groups.concat())?;
+        let each = groups.into_iter().map(str::to_owned);
+        std::iter::once(whole).chain(each).collect()
+    };
+    forms
+        .iter()
+        .map(|form| number(&format!("{sign}{form}{unit}"), column))
+        .collect()
+}
+
+/// Whether a cell is a number without a unit, so that its column's belongs to it.
+pub(super) fn is_bare(cell: &str) -> bool {
+    let marked = |c: char| c.is_alphabetic() || "%‰℃¥￥$€£".contains(c);
+    let digits = cell.contains(char::is_numeric);
+    let exponent = || {
+        let end = cell.find(['e', 'E'])?;
+        let (mantissa, rest) = cell.split_at_checked(end)?;
+        let (_, rest) = exponent(mantissa.trim(), rest)?;
+        Some(rest.is_empty() && !mantissa.contains(marked))
+    };
+    digits && (!cell.contains(marked) || exponent() == Some(true))
 }
 
 /// Whether a cell that is no number may stand for one: HK$500, ½, 十六.
@@ -201,8 +248,11 @@ pub(super) fn number(text: &str, column: &ColumnUnit) -> Option<Quantity> {
         .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.'))
         .unwrap_or(text.len());
     let (digits, rest) = text.split_at_checked(end)?;
-    let plain = without_separators(digits)?;
+    let (shift, rest) = exponent(digits, rest).unwrap_or((0, rest));
     let rest = rest.trim();
+    // `12.` as programs print it; before a unit a point may end a sentence.
+    let whole = digits.strip_suffix('.').filter(|_| rest.is_empty());
+    let plain = without_separators(whole.unwrap_or(digits))?;
     let (power, unit) = multiplier(rest);
     // "2 billion" beside bare numbers that are millions.
     if column.scaled && power != 0 {
@@ -221,11 +271,52 @@ pub(super) fn number(text: &str, column: &ColumnUnit) -> Option<Quantity> {
         (_, None) if unit.is_empty() => (power, column.unit.clone()),
         _ => (power, unit.to_owned()),
     };
-    let number = Decimal::parse(&plain)?.shifted(power)?;
+    let number = Decimal::parse(&plain)?.shifted(power + shift)?;
     Some(Quantity {
         number: if negative { number.negated() } else { number },
         unit,
     })
+}
+
+/// The power of ten behind a mantissa, and what follows: `1.5e3`, `2e-4`. `E` may stand in a code
+/// such as 7E5, unless the mantissa has a point or the exponent a sign.
+fn exponent<'a>(mantissa: &str, rest: &'a str) -> Option<(i32, &'a str)> {
+    let small = rest.starts_with('e');
+    let rest = rest.strip_prefix(['e', 'E'])?;
+    let signed = rest.starts_with(['-', '−', '+']);
+    let negative = rest.starts_with(['-', '−']);
+    let rest = rest
+        .strip_prefix(['-', '−', '+'])
+        .filter(|_| signed)
+        .unwrap_or(rest);
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
+    let (digits, rest) = rest.split_at_checked(end)?;
+    let sure = small || signed || mantissa.contains('.');
+    if !sure || !(1..=2).contains(&digits.len()) || rest.starts_with(char::is_alphanumeric) {
+        return None;
+    }
+    let power: i32 = digits.parse().ok()?;
+    Some((if negative { -power } else { power }, rest))
+}
+
+/// A text whose narrow spaces between digits are the commas that they stand for: those that no
+/// typist puts between two numbers.
+fn grouped(text: &str) -> String {
+    let narrow = |c: char| matches!(c, '\u{A0}' | '\u{2009}' | '\u{202F}');
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        let behind = out.ends_with(|c: char| c.is_ascii_digit());
+        let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
+        let run = rest.bytes().take_while(u8::is_ascii_digit).count();
+        out.push(if narrow(c) && behind && run == 3 {
+            ','
+        } else {
+            c
+        });
+    }
+    out
 }
 
 /// Full-width characters as their narrow twins, the yen's two signs as one.
@@ -233,7 +324,7 @@ pub(super) fn narrow(text: &str) -> String {
     let one = |c: char| match c {
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(c as u32 - 0xFEE0).unwrap_or(c),
         '￥' => '¥',
-        '\u{3000}' | '\u{A0}' => ' ',
+        '\u{3000}' | '\u{A0}' | '\u{2009}' | '\u{202F}' => ' ',
         c => c,
     };
     text.chars().map(one).collect()
@@ -315,7 +406,12 @@ fn range(text: &str) -> Option<(&str, &str)> {
     marks.iter().find_map(|mark| {
         let (low, high) = text.split_once(mark)?;
         let (low, high) = (low.trim(), high.trim());
-        let both = !high.contains(mark)
+        // The sign of 2e-4 parts nothing.
+        let mantissa = low.strip_suffix(['e', 'E']).unwrap_or_default();
+        let power = exponent(mantissa, text.get(mantissa.len()..).unwrap_or_default());
+        let signs = *mark == "-" && !mantissa.is_empty() && power.is_some();
+        let both = !signs
+            && !high.contains(mark)
             && low.starts_with(|c: char| c.is_ascii_digit())
             && numeric(low, true)
             && numeric(high, false);
@@ -353,6 +449,19 @@ mod tests {
             ("7B", "参数量", "7000000000|"),
             ("128k", "上下文", "128000|"),
             ("5千克", "重量", "5|千克"),
+            ("1.5e3", "值", "1500|"),
+            ("1.5E3", "值", "1500|"),
+            ("-2e-4 kg", "值", "-0.0002|kg"),
+            ("1.5e3", "营收（亿元）", "150000000000|元"),
+            ("7E5", "型号", "Unclear"),
+            ("2e-4 to 3e-4", "值", "Range"),
+            ("1.5e300", "值", "Unclear"),
+            ("12.", "值", "12|"),
+            ("12. kg", "值", "Unclear"),
+            ("1\u{202F}200", "值", "1200|"),
+            ("1\u{A0}234\u{A0}567 t", "值", "1234567|t"),
+            ("1 200", "值", "Unclear"),
+            ("12\u{A0}34", "值", "Unclear"),
             ("300 PEN", "Hotel", "300|PEN"),
             ("", "x", "Missing"),
             ("—", "x", "Missing"),
@@ -370,6 +479,33 @@ mod tests {
             ("铣床", "设备", "Text"),
         ] {
             assert_eq!(shown(cell, header), expected, "{cell:?} under {header:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_read_in_two_ways_is() {
+        let column = ColumnUnit::of("Length (m)");
+        for (cell, expected) in [
+            ("10,7", "10.7 107"),
+            ("-10,75 m", "-10.75 -1075"),
+            ("1 200", "1200 1 200"),
+            ("1 200 m", "1200 1 200"),
+            ("12 34", ""),
+            ("1,2,3", ""),
+            ("about 5", ""),
+            ("12 (2023)", ""),
+        ] {
+            let found = super::readings(cell, &column).unwrap_or_default();
+            let found: Vec<String> = found.iter().map(|one| one.number.to_string()).collect();
+            assert_eq!(found.join(" "), expected, "{cell:?}");
+        }
+        for (cell, bare) in [
+            ("1.5e3", true),
+            ("12", true),
+            ("12 kg", false),
+            ("7E5", false),
+        ] {
+            assert_eq!(super::is_bare(cell), bare, "{cell}");
         }
     }
 

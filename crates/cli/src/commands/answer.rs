@@ -27,7 +27,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
     check_asker(&args.model.embedder, &principal)?;
     check_route(args.route, &args.model.rerank)?;
     let chat = args.chat.model(&principal)?;
-    let index = args.model.open(&args.database, chat, terminal)?;
+    let index = args.model.open(&args.index, chat, terminal)?;
     let threshold = match &args.threshold {
         Some(given) => threshold(given, &index)?,
         None => default_threshold(&args.model.embedder, &index, terminal)?,
@@ -48,7 +48,7 @@ pub(super) fn ask(args: &AskArgs, terminal: &Terminal) -> Result<Outcome> {
 pub(super) fn explain(args: &ExplainArgs, terminal: &Terminal) -> Result<Outcome> {
     let principal = args.asker.principal()?;
     check_route(args.route, &args.model.rerank)?;
-    let index = args.model.open(&args.database, None, terminal)?;
+    let index = args.model.open(&args.index, None, terminal)?;
     let given = match &args.threshold {
         Some(given) => Some(threshold(given, &index)?),
         None => None,

@@ -26,7 +26,7 @@ pub(super) fn run(args: &CalibrateArgs, terminal: &Terminal) -> Result<Outcome> 
         (Some(rate), None) => Target::FalseAnswers(rate),
         (None, None) => Target::default(),
     };
-    let index = args.model.open(&args.database, None, terminal)?;
+    let index = args.model.open(&args.index, None, terminal)?;
     note_grants(&principal, terminal);
     let fitted = index.calibrate(&principal, &set(args), &questions, target)?;
     let path = &args.output;

@@ -23,7 +23,7 @@ pub(super) fn run(args: &ConfigArgs, settings: &Settings) -> Result<Outcome> {
         output::print_json(&shown)?;
     } else {
         let lines = shown.iter().map(|it| {
-            let values = it.values.join(", ");
+            let values = output::name(&it.values.join(", "));
             format!("{:<16}  {values:<24}  {}", it.key, it.origin)
         });
         output::print_text(&lines.collect::<Vec<_>>().join("\n"))?;

@@ -13,7 +13,7 @@ use super::answer::{default_threshold, threshold};
 use super::note_grants;
 use crate::args::{EvalArgs, Route};
 use crate::embedder::check_asker;
-use crate::measure::{self, DEPTH, Difference, Mean, Names, Refusals, Set, Values};
+use crate::measure::{self, DEPTH, Difference, Mean, Names, Over, Refusals, Set, Values};
 use crate::output::{self, Outcome, Terminal};
 
 pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
@@ -21,7 +21,7 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
     check_asker(&args.model.embedder, &principal)?;
     let ks = cuts(args)?;
     let pairs = pairs(args)?;
-    let index = args.model.open(&args.database, None, terminal)?;
+    let index = args.model.open(&args.index, None, terminal)?;
     note_grants(&principal, terminal);
     let names = Names::new(&index.documents(&principal)?);
     let set = read(args, &names)?;
@@ -53,7 +53,7 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
     for (route, values) in &measured {
         report.routes.push(RouteReport {
             route: route.name(),
-            metrics: measure::means(values)?,
+            metrics: measure::means(&set, values)?,
         });
     }
     for (first, second) in pairs {
@@ -235,6 +235,10 @@ impl Report {
             }
             out.push('\n');
         }
+        out.push_str(match metrics.iter().any(|it| it.over == Over::Evidence) {
+            true => "recall and mrr count pieces of evidence in chunks, ndcg counts documents\n",
+            false => "all count documents\n",
+        });
         for comparison in &self.comparisons {
             let (first, second) = (comparison.first, comparison.second);
             let _ = writeln!(out, "\n{first} less {second}");

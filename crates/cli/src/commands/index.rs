@@ -21,6 +21,8 @@ use crate::watch::{Change, Changes, Stop};
 const BATCH_DOCUMENTS: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
+const NO_FILES: &str = "no file ends in .md, .markdown, .txt, .html or .htm";
+
 /// After a change that could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -44,6 +46,15 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     }
     if args.watch {
         return watch(args, files, &grants, terminal);
+    }
+    if files.found.is_empty() && !args.database.path.exists() {
+        terminal.note("there is nothing to index, so no index is made");
+        let summary = Summary {
+            links_not_followed: files.links,
+            failed: files.failed,
+            ..Summary::default()
+        };
+        return summary.show(args, terminal);
     }
     let index = open(args, Access::ReadWrite, terminal)?;
     let pass = Pass {
@@ -289,7 +300,7 @@ impl Summary {
 
     fn show(&self, args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
         tell(&self.failed, terminal);
-        if !self.failed.is_empty() {
+        if !self.failed.is_empty() && args.database.path.exists() {
             terminal.note(
                 "what failed stays in the index as it was, its grants too; `cornu remove` takes \
                  it out",
@@ -325,7 +336,7 @@ impl Summary {
         Ok(if !self.failed.is_empty() {
             Outcome::Partly
         } else if written == 0 && self.removed.is_empty() {
-            terminal.note("no file ends in .md, .markdown, .txt, .html or .htm");
+            terminal.note(NO_FILES);
             Outcome::Nothing
         } else {
             Outcome::Done
@@ -335,9 +346,13 @@ impl Summary {
 
 /// What failed, a line each.
 fn tell(failed: &[Failed], terminal: &Terminal) {
-    for failed in failed {
-        let file = output::name(&failed.file);
-        terminal.error(&format!("{file}: {}", failed.error));
+    for Failed { file, error } in failed {
+        let shown = output::name(file);
+        // Many errors name the file themselves.
+        match *file == shown && error.starts_with(file.as_str()) {
+            true => terminal.error(error),
+            false => terminal.error(&format!("{shown}: {error}")),
+        }
     }
 }
 

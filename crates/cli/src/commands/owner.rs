@@ -52,7 +52,7 @@ pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> 
 }
 
 pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
-    let findings = upkeep::doctor(&open(&args.database, Access::ReadOnly)?)?;
+    let findings = upkeep::doctor(&open(&args.index.database, args.index.access())?)?;
     if args.format.json {
         let findings: Vec<Finding<'_>> = findings
             .iter()
@@ -77,7 +77,7 @@ pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
 }
 
 pub(super) fn stats(args: &OwnerArgs) -> Result<Outcome> {
-    let store = open(&args.database, Access::ReadOnly)?;
+    let store = open(&args.index.database, args.index.access())?;
     let stats = store.stats()?;
     let shown = Stats {
         documents: stats.documents,

@@ -16,7 +16,7 @@ pub(super) fn run(args: &SearchArgs, terminal: &Terminal) -> Result<Outcome> {
         args.route == Route::Hybrid || args.model.rerank.is_none(),
         "--rerank looks again at what the hybrid search found; give --route hybrid"
     );
-    let index = args.model.open(&args.database, None, terminal)?;
+    let index = args.model.open(&args.index, None, terminal)?;
     let (query, k) = (args.query.as_str(), args.k.get());
     let found = match args.route {
         Route::Dense => index.search_dense(&principal, query, k),
@@ -52,7 +52,10 @@ fn text(hits: &[Hit]) -> String {
         );
         if let Some(second) = &hit.second {
             let said = match (second.score, second.scale, second.unscored) {
-                (Some(score), Some(scale), _) => format!("{score:.4} ({scale})"),
+                (Some(score), Some(scale), _) => match second.blended {
+                    Some(blended) => format!("{score:.4} ({scale}), {blended:.4} with the first"),
+                    None => format!("{score:.4} ({scale})"),
+                },
                 (.., why) => why.unwrap_or("not scored").to_owned(),
             };
             let _ = writeln!(out, "   reranked from {}: {said}", second.first_rank);

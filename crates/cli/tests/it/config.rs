@@ -116,24 +116,82 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
             "zzz = 1\n",
             "cornu.toml:1: `zzz` is no key; keys are the long flags",
         ),
-        ("\nprune = \"yes\"\n", "cornu.toml:2: `prune`: is a switch"),
+        (
+            "\nprune = \"yes\"\n",
+            "cornu.toml:2: `prune` is \"yes\"; it is a switch: give true or false",
+        ),
+        ("prune = 1\n", "cornu.toml:1: `prune` is 1; it is a switch"),
         (
             "db = [\"a\", \"b\"]\n",
-            "cornu.toml:1: `db`: takes one value",
+            "cornu.toml:1: `db` is [\"a\", \"b\"]; give one value, text",
         ),
-        ("acl = [[\"a\"]]\n", "cornu.toml:1: `acl`: takes text"),
-        // A number is no name.
         (
-            "\ndb = 3\n",
-            "cornu.toml:2: `db`: takes text; write it as \"3\"",
+            "acl = [[\"a\"]]\n",
+            "cornu.toml:1: `acl` is [[\"a\"]]; give text, or a list of such",
         ),
-        ("acl = [7]\n", "cornu.toml:1: `acl`: takes text"),
-        ("embedder = 0.5\n", "cornu.toml:1: `embedder`: takes text"),
-        ("route = 1\n", "route is set by cornu.toml:1"),
+        (
+            "acl = {a = 1}\n",
+            "cornu.toml:1: `acl` is {a = 1}; give text",
+        ),
+        (
+            "db = 1979-05-27\n",
+            "cornu.toml:1: `db` is 1979-05-27; give text",
+        ),
+        // A number is no name.
+        ("\ndb = 3\n", "cornu.toml:2: `db` is 3; give text: \"3\""),
+        ("acl = [7]\n", "cornu.toml:1: `acl` is [7]; give text"),
+        (
+            "embedder = 0.5\n",
+            "cornu.toml:1: `embedder` is 0.5; give text: \"0.5\"",
+        ),
+        (
+            "threshold = true\n",
+            "cornu.toml:1: `threshold` is true; give text or a number",
+        ),
+        // Checked for all commands at once.
+        (
+            "top-k = 0\n",
+            "cornu.toml:1: `top-k` is 0; give a whole number, at least 1",
+        ),
+        (
+            "recall-at = [1, 2.5]\n",
+            "cornu.toml:1: `recall-at` is [1, 2.5]; give a whole number, at least 1",
+        ),
+        (
+            "chat-max-tokens = 99999999999999999999\n",
+            "`chat-max-tokens` is 99999999999999999999; give a number of at most 64 bits",
+        ),
+        (
+            "chat-timeout = [\n  1,\n  2,\n]\n",
+            "cornu.toml:1: `chat-timeout` is [\\n  1,\\n  2,\\n]; give one value, a number",
+        ),
+        (
+            "false-answers = nan\n",
+            "cornu.toml:1: `false-answers` is nan; give a number between 0 and 1",
+        ),
+        (
+            "group = [\"a\", \" b\"]\n",
+            "cornu.toml:1: `group` is [\"a\", \" b\"]; the grant \" b\" begins or ends with white",
+        ),
+        (
+            "root = \"\"\n",
+            "cornu.toml:1: `root` is \"\"; give a value",
+        ),
+        (
+            "tables = 1\n",
+            "cornu.toml:1: `tables` is 1; give one of rows, text",
+        ),
+        (
+            "routes = \"dense,spase\"\n",
+            "`routes` is \"dense,spase\"; give one of dense, sparse, hybrid, hop, or a list of such",
+        ),
+        (
+            "route = \"densee\"\n",
+            "cornu.toml:1: `route` is \"densee\"; give one of dense, sparse, hybrid, hop",
+        ),
         ("config = \"other.toml\"\n", "`config` is no key"),
         ("db = \n", "cornu.toml is not TOML"),
         ("[index]\nacl = []\n", "cornu.toml:1: `index` is no key"),
-        ("route = \"densee\"\n", "route is set by cornu.toml:1"),
         // What leaves the machine is not for a file that merely lies there.
         (
             "send = \"everything\"\n",
@@ -145,6 +203,69 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
         assert!(run.err.contains(words), "{text:?}: {}", run.err);
     }
     folder.run("config --config cornu.toml --json").expect(0);
+    // Help is given whatever the settings are.
+    folder.write("cornu.toml", "route = 1\n");
+    folder.run("search --help").expect(0);
+    folder.run("stats").expect(2);
+    // What one command takes and another does not.
+    folder.write("cornu.toml", "route = \"dense\"\n");
+    let run = folder.run("ask q --db a.db --public").expect(2);
+    assert!(
+        run.err.contains("route is set by cornu.toml:1"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn what_is_wrong_in_the_environment_is_told_with_its_name() {
+    let folder = Folder::empty();
+    for (name, value, words) in [
+        (
+            "CORNU_ROUTE",
+            "xx",
+            "CORNU_ROUTE is \"xx\"; give one of dense,",
+        ),
+        (
+            "CORNU_PRUNE",
+            "perhaps",
+            "CORNU_PRUNE is \"perhaps\"; give true or false",
+        ),
+        (
+            "CORNU_TOP_K",
+            "0",
+            "CORNU_TOP_K is \"0\"; give a whole number, at least 1",
+        ),
+        (
+            "CORNU_GROUP",
+            ",a",
+            "CORNU_GROUP is \",a\"; a grant is empty",
+        ),
+        ("CORNU_FALSE_ANSWERS", "x", "give a number between 0 and 1"),
+    ] {
+        let mut command = folder.command();
+        command.arg("config").env(name, value);
+        let run = Run::from(command.output().unwrap()).expect(2);
+        assert!(run.err.contains(words), "{name}={value}: {}", run.err);
+    }
+}
+
+/// How many hits is a setting like any other.
+#[test]
+fn short_flags_have_keys_too() {
+    let folder = Folder::indexed();
+    folder.write("cornu.toml", "db = \"all.db\"\npublic = true\ntop-k = 1\n");
+    let hits = |more: &str| {
+        let run = folder
+            .run(&format!("search zero_grad --json {more}"))
+            .expect(0);
+        run.json()["hits"].as_array().unwrap().len()
+    };
+    assert_eq!(hits(""), 1);
+    assert_eq!(hits("-k 2"), 2);
+    assert_eq!(hits("--top-k 2"), 2);
+    // It gives way to a threshold, with which it makes no sense.
+    folder.run("explain zero_grad --threshold 0.1").expect(0);
 }
 
 #[test]

@@ -92,6 +92,54 @@ fn questions_are_scored_by_their_evidence_as_the_asker() {
     );
 }
 
+/// nDCG is over documents: one that is cut into many chunks counts once, at its best place, and so
+/// do alternatives; finding one of two that are needed is not enough.
+#[test]
+fn a_document_counts_once_for_ndcg() {
+    let folder = Folder::empty();
+    let long: String = (0..40)
+        .map(|at| {
+            format!(
+                "## Part {at}\n\nTurbines turn. {}\n\n",
+                "More of turbines. ".repeat(60)
+            )
+        })
+        .collect();
+    folder.write("d/long.md", format!("# Turbines\n\n{long}"));
+    folder.write("d/noon.md", "# Clock\n\nTurbines turn at noon.\n");
+    folder.write("d/zh.md", "# Uhr\n\nTurbines turn at noon, too.\n");
+    folder.write("d/other.md", "# Rain\n\nRain falls on pumps.\n");
+    let stats = folder
+        .run("index d --db a.db --acl public --json")
+        .expect(0)
+        .json();
+    assert!(stats["chunks"].as_u64().unwrap() > 20);
+    let at = |doc: &str, phrase: &str| json!({"doc": doc, "phrase": phrase});
+    let ndcg = |question: &str, evidence: Value| {
+        let line = json!({"id": "q", "type": "t", "split": "test", "lang": "en", "answer": null,
+            "question": question, "evidence": evidence, "near_miss": false});
+        folder.write("q.jsonl", line.to_string());
+        let eval = "eval --db a.db --public --questions q.jsonl --routes sparse --json";
+        let report = folder.run(eval).expect(0).json();
+        let found = metric(&report, "sparse", "ndcg@10");
+        assert_eq!(found["over"], "documents");
+        assert_eq!(metric(&report, "sparse", "mrr")["over"], "evidence");
+        found["mean"].as_f64().unwrap()
+    };
+    // Forty chunks of one document above the wanted one are one document above it.
+    let noon = || at("d/noon.md", "turn at noon");
+    let second = ndcg("more of part turbines", json!([[noon()]]));
+    assert!((second - 1.0 / 3.0_f64.log2()).abs() < 1e-12, "{second}");
+    // Alternatives: one found is all found, both found count once.
+    let zh = || at("d/zh.md", "turn at noon");
+    assert_eq!(ndcg("noon", json!([[zh(), noon()]])), 1.0);
+    assert_eq!(ndcg("clock noon", json!([[noon(), zh()]])), 1.0);
+    // A chain of alternatives is one; what is needed for itself has no stand-in.
+    let rain = || at("d/other.md", "falls on pumps");
+    assert_eq!(ndcg("uhr", json!([[rain(), noon()], [noon(), zh()]])), 1.0);
+    assert_eq!(ndcg("clock", json!([[zh(), noon()], [zh()]])), 0.0);
+}
+
 #[test]
 fn two_routes_are_compared_question_by_question() {
     let folder = asked();
@@ -120,6 +168,8 @@ fn two_routes_are_compared_question_by_question() {
         out.starts_with("questions: 3 questions with an answer, 1 without\n"),
         "{out}"
     );
+    let units = "recall and mrr count pieces of evidence in chunks, ndcg counts documents\n";
+    assert!(out.contains(units), "{out}");
     assert!(
         out.contains("hybrid less sparse\nrecall@1      +0.000"),
         "{out}"

@@ -54,7 +54,8 @@ fn files_that_cannot_be_read_do_not_stop_the_others() {
     assert_eq!(failed[0]["file"], "absent.md");
     assert_eq!(failed[1]["file"], "notes/gb18030.md");
     assert!(failed[1]["error"].as_str().unwrap().contains("not UTF-8"));
-    assert!(run.err.contains("notes/gb18030.md"), "{}", run.err);
+    let words = "error: notes/gb18030.md is not UTF-8 (first bad byte at offset 4)";
+    assert!(run.err.contains(words), "{}", run.err);
     // Nobody looks: no progress.
     assert!(!run.err.contains('\r'), "{:?}", run.err);
     folder
@@ -149,6 +150,22 @@ fn a_folder_without_documents_says_so() {
     folder.write("a/b.rs", "fn main() {}\n");
     let run = folder.run("index a --db a.db --acl public").expect(3);
     assert!(run.err.contains(".md"), "{}", run.err);
+    // An index that holds nothing would look like one that was built.
+    assert!(!folder.path().join("a.db").exists());
+    let run = folder
+        .run("index a absent --db a.db --acl public --json")
+        .expect(1);
+    assert_eq!(run.json()["failed"][0]["file"], "absent");
+    assert!(!run.err.contains("stays in the index"), "{}", run.err);
+    assert!(!folder.path().join("a.db").exists());
+    // One that is there may lose its last document.
+    folder.write("a/one.md", GUIDE);
+    folder.run("index a --db a.db --acl public").expect(0);
+    std::fs::remove_file(folder.path().join("a/one.md")).unwrap();
+    let run = folder
+        .run("index a --db a.db --acl public --prune")
+        .expect(0);
+    assert!(run.out.starts_with("removed a/one.md\n"), "{}", run.out);
 }
 
 #[test]
@@ -225,7 +242,8 @@ fn a_database_that_cannot_be_written_is_named() {
     let run = folder
         .run("index notes --db absent/a.db --acl public")
         .expect(2);
-    assert!(run.err.contains("absent/a.db"), "{}", run.err);
+    let words = "error: absent/a.db cannot be opened: No such file or directory";
+    assert!(run.err.contains(words), "{}", run.err);
     folder.write(
         "text.db",
         "This is no database, and it is not short either.\n",

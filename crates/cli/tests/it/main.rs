@@ -23,4 +23,5 @@ mod prune;
 mod reranking;
 mod shell;
 mod tables;
+mod terminal;
 mod watch;

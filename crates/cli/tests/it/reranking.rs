@@ -41,6 +41,8 @@ fn a_reranker_that_cannot_be_says_what_it_needs() {
     // The hash embedder has no token vectors.
     assert!(error("--rerank maxsim").contains("`bert` embedder"));
     assert!(error("--rerank-model m").contains("--rerank cross"));
+    assert!(error("--rerank-weight 0.5").contains("--rerank cross"));
+    assert!(error("--rerank cross --rerank-weight 1.5").contains("from 0 to 1"));
     assert!(error("--rerank cross --rerank-model m --route dense").contains("--route hybrid"));
     assert!(error("--rerank best").contains("possible values"));
     let said = error("--rerank cross --rerank-model nowhere/model");

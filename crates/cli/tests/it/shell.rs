@@ -66,6 +66,156 @@ fn the_help_tells_the_exit_codes_and_whose_commands_are_whose() {
     folder.run("search q --db a.db -k 0").expect(2);
 }
 
+/// Each says which flag, which value, and what to give.
+#[test]
+fn values_that_are_none() {
+    let folder = Folder::indexed();
+    let db = ["--db", "all.db"];
+    for (arguments, words) in [
+        (
+            &["search", "q", "-k"][..],
+            "a value is required for '--top-k <K>'",
+        ),
+        (
+            &["search", "q", "-k", "0"],
+            "'0' for '--top-k <K>': give a whole number, at least 1",
+        ),
+        (
+            &["search", "q", "-k", "-1"],
+            "'-1' for '--top-k <K>': give a whole number, at least 1",
+        ),
+        (
+            &["search", "q", "-k", "2.5"],
+            "'2.5' for '--top-k <K>': give a whole number, at least 1",
+        ),
+        (
+            &["explain", "q", "-k", "99999999999999999999"],
+            "give a whole number, at most 18446744073709551615",
+        ),
+        (
+            &["eval", "--questions", "q", "-k", "1,,5"],
+            "'' for '--recall-at <K>': give a whole",
+        ),
+        (
+            &["ask", "q", "--chat-timeout", "0"],
+            "'0' for '--chat-timeout <SECONDS>': give a whole",
+        ),
+        (
+            &["ask", "q", "--chat-context", "-3"],
+            "'-3' for '--chat-context <N>': give a whole",
+        ),
+        (
+            &[
+                "calibrate",
+                "--questions",
+                "q",
+                "-o",
+                "t",
+                "--false-answers",
+                "1",
+            ],
+            "'1' for '--false-answers <RATE>': give a number between 0 and 1",
+        ),
+        (
+            &[
+                "calibrate",
+                "--questions",
+                "q",
+                "-o",
+                "t",
+                "--false-refusals",
+                "-0.1",
+            ],
+            "'-0.1' for '--false-refusals <RATE>': give a number between 0 and 1",
+        ),
+        (
+            &["search", "q", "--as", ""],
+            "'--group <GRANT>': a grant is empty",
+        ),
+        (
+            &["ask", "q", "--group", " "],
+            "the grant \" \" begins or ends with white space",
+        ),
+        (
+            &["index", "notes", "--acl", ""],
+            "'--acl <GRANT>': a grant is empty",
+        ),
+        (
+            &["index", "notes", "--acl", "hr "],
+            "the grant \"hr \" begins or ends with white space",
+        ),
+        (
+            &["index", "notes", "--acl", "public", "--acl", "\t"],
+            "'--acl <GRANT>': ",
+        ),
+    ] {
+        let run = folder.run_all(&[arguments, &db].concat()).expect(2);
+        assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
+        assert_eq!(run.out, "");
+    }
+    // White space within is part of a name.
+    folder
+        .run_all(&["index", "notes", "--db", "b.db", "--acl", "a b"])
+        .expect(0);
+    folder
+        .run_all(&["search", "zero_grad", "--db", "b.db", "--as", "a b"])
+        .expect(0);
+}
+
+/// A huge number asks for all there is, and takes no memory for more.
+#[test]
+fn more_than_there_is() {
+    let folder = Folder::with_sources();
+    folder
+        .run("index notes --db a.db --acl public --extract rules")
+        .expect(0);
+    let huge = usize::MAX.to_string();
+    for command in [
+        "search zero_grad --route dense",
+        "search zero_grad --route sparse",
+        "search zero_grad --route hybrid",
+        "search zero_grad --route hop",
+        "explain zero_grad",
+        "explain zero_grad --route hop",
+    ] {
+        let run = |k: &str| folder.run(&format!("{command} --db a.db --public --json -k {k}"));
+        let chunks = |json: &serde_json::Value| match json["hits"].as_array() {
+            Some(hits) => hits.len(),
+            None => json["trace"].to_string().matches("\"chunk\"").count(),
+        };
+        let all = chunks(&run(&huge).expect(0).json());
+        assert_eq!(all, chunks(&run("100").expect(0).json()), "{command}");
+        assert!(all > 0, "{command}");
+    }
+}
+
+/// Every command that takes an index says of a folder that it is one.
+#[test]
+fn an_index_that_is_a_folder() {
+    let folder = Folder::with_sources();
+    for arguments in [
+        "index notes --acl public",
+        "index notes --acl public --prune --dry-run",
+        "search q --public",
+        "ask q --public",
+        "explain q --public",
+        "calibrate --public --questions q.jsonl -o t.json",
+        "eval --public --questions q.jsonl",
+        "remove a.md",
+        "doctor",
+        "stats",
+        "rebuild-index",
+    ] {
+        folder.write("q.jsonl", "");
+        let run = folder.run(&format!("{arguments} --db notes")).expect(2);
+        assert!(
+            run.err.contains("notes cannot be opened: it is a folder"),
+            "{}",
+            run.err
+        );
+    }
+}
+
 #[test]
 fn there_are_no_colours() {
     let folder = Folder::indexed();

@@ -50,6 +50,8 @@ mod tokenizer;
 #[cfg(feature = "torch")]
 mod encoder;
 #[cfg(feature = "torch")]
+mod lower;
+#[cfg(feature = "torch")]
 mod options;
 #[cfg(feature = "torch")]
 mod pair;

@@ -8,6 +8,7 @@ use super::config::BertConfig;
 use super::encoder::joint::HeadParts;
 use super::encoder::{ForwardError, JointParts, Shared, rows_of, torch};
 use super::error::ModelError;
+use super::lower::{LowerStates, Rows};
 use super::runtime::Runtime;
 use super::sentence::SentenceConfig;
 use super::tokenizer::{Tokens, Truncation};
@@ -27,6 +28,7 @@ pub(crate) struct SplitHead {
     inner: Shared,
     inner_bias: Shared,
     outer: Shared,
+    lower: LowerStates,
 }
 
 impl SplitHead {
@@ -63,7 +65,13 @@ impl SplitHead {
             inner: shared("head.inner", &[3 * hidden, INNER])?,
             inner_bias: shared("head.inner_bias", &[INNER])?,
             outer: shared("head.outer", &[INNER, 1])?,
+            lower: LowerStates::default(),
         })
+    }
+
+    /// Keeps the lower states of passages, up to so many bytes.
+    pub(crate) fn keep(&mut self, bytes: usize) {
+        self.lower = LowerStates::up_to(bytes);
     }
 
     /// One score for each document. The query's lower states are computed once.
@@ -78,21 +86,14 @@ impl SplitHead {
         }
         let longest = runtime.encoder.config().max_tokens();
         let query = read(runtime, &[query], &self.query_prefix, longest, Side::Query)?;
-        let documents = read(
-            runtime,
-            documents,
-            &self.document_prefix,
-            self.document_tokens,
-            Side::Document,
-        )?;
-        let lower = |texts: &[Tokens]| {
-            runtime.encode_through(texts, self.split, |_, rows: &[f32]| rows.to_vec())
-        };
-        let query_rows = lower(&query)?.concat();
-        let document_rows = lower(&documents)?;
+        let query_rows = self.lower(runtime, &query)?.concat();
+        let document_rows = self.document_rows(runtime, documents)?;
         let width = runtime.encoder.config().hidden;
         let queried = query_rows.len() / width;
-        let lengths: Vec<usize> = documents.iter().map(|text| text.len() + queried).collect();
+        let lengths: Vec<usize> = document_rows
+            .iter()
+            .map(|rows| rows.len() / width + queried)
+            .collect();
         runtime.over_packs(&lengths, |pack| {
             let _guard = tch::no_grad_guard();
             let mut rows = Vec::new();
@@ -115,6 +116,42 @@ impl SplitHead {
                 })
                 .collect()
         })
+    }
+
+    /// The lower states of documents: those that are kept, and the others computed.
+    fn document_rows(
+        &self,
+        runtime: &Runtime,
+        documents: &[&str],
+    ) -> Result<Vec<Rows>, ProviderError> {
+        let mut found = self.lower.find(documents);
+        let missing: Vec<usize> = (0..found.len())
+            .filter(|&at| matches!(found.get(at), Some(None)))
+            .collect();
+        let texts: Vec<&str> = missing
+            .iter()
+            .filter_map(|&at| documents.get(at).copied())
+            .collect();
+        let tokens = read(
+            runtime,
+            &texts,
+            &self.document_prefix,
+            self.document_tokens,
+            Side::Document,
+        )?;
+        let computed = self.lower(runtime, &tokens)?;
+        for ((at, text), rows) in missing.into_iter().zip(texts).zip(computed) {
+            self.lower.keep(text, &rows);
+            if let Some(place) = found.get_mut(at) {
+                *place = Some(rows);
+            }
+        }
+        let lost = || runtime.failed(ForwardError::Tokens);
+        found.into_iter().collect::<Option<_>>().ok_or_else(lost)
+    }
+
+    fn lower(&self, runtime: &Runtime, texts: &[Tokens]) -> Result<Vec<Rows>, ProviderError> {
+        runtime.encode_through(texts, self.split, |_, rows: &[f32]| rows.into())
     }
 
     fn parts(&self) -> JointParts<'_> {

@@ -1,8 +1,12 @@
 //! The file of the postings, beside the database: written when it is worth it, compared with the
 //! facts before it is read.
 
+use std::io;
+
 use cornu_core::Fingerprint;
-use cornu_sparse::{Bm25Index, Builder, Origin};
+use cornu_sparse::{
+    Bm25Index, Builder, DocumentRows, FileBuilder, FileError, Origin, Output, Scratch,
+};
 use cornu_store::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX, SqliteVecStore};
 use roaring::RoaringBitmap;
 
@@ -11,6 +15,10 @@ use crate::error::RagError;
 
 /// Chunks whose terms are read from the facts at a time: some 40 MB.
 const BATCH_ROWS: usize = 4096;
+
+/// Postings that are sorted in memory before they go to a run of their own: 16 MB, three times that
+/// while they are sorted.
+const RUN_POSTINGS: usize = 2 << 20;
 
 /// A file is written anew when more than one chunk in so many would have to be read from the facts:
 /// 40 ms of a question over 100,000 chunks. Over a growing index each chunk is written so many
@@ -57,7 +65,13 @@ pub(crate) fn prepare(store: &SqliteVecStore) -> Result<bool, RagError> {
     if !much_is_missing && !much_is_stale {
         return Ok(false);
     }
-    let written = match write(store, &facts, Some((index, &change)), &versions) {
+    let written = match write(
+        store,
+        &facts,
+        Some((index, &change)),
+        &versions,
+        RUN_POSTINGS,
+    ) {
         // What was to be copied is damaged, which the facts are not.
         Err(_) if of(store).is_writable() => rebuild_from(store, &facts),
         result => result,
@@ -86,7 +100,7 @@ pub(crate) fn check(store: &SqliteVecStore) -> Result<Option<String>, RagError> 
     let dropped = index.apply(change.stale.iter().map(removed), index.epoch());
     let mut builder = Builder::new(tokenizer(store));
     let kept = &ordinals(&origin.documents) - &change.stale;
-    add(&mut builder, &facts, &versions, &kept)?;
+    add(&facts, &versions, &kept, |batch| Ok(builder.push(batch)?))?;
     let fresh = builder.finish(index.epoch())?;
     match dropped.and_then(|()| index.compact()) {
         Err(_) => found("its rows are not what was written"),
@@ -96,42 +110,83 @@ pub(crate) fn check(store: &SqliteVecStore) -> Result<Option<String>, RagError> 
 }
 
 fn rebuild_from(store: &SqliteVecStore, facts: &Facts<'_>) -> Result<(), RagError> {
-    write(store, facts, None, &facts.versions()?)
+    write(store, facts, None, &facts.versions()?, RUN_POSTINGS)
 }
 
-/// Writes the file: what is there already, without what is stale in it, and the rest.
+/// Writes the file: what is there already, without what is stale in it, and the rest, in runs of so
+/// many postings.
 fn write(
     store: &SqliteVecStore,
     facts: &Facts<'_>,
     base: Option<(Bm25Index<TermRow>, &Comparison)>,
     versions: &[DocumentVersion],
+    run: usize,
 ) -> Result<(), RagError> {
+    let file = of(store);
     let mut missing: RoaringBitmap = versions.iter().map(|one| one.ordinal).collect();
-    let mut builder = match base {
-        None => Builder::new(tokenizer(store)),
-        Some((mut index, change)) => {
-            missing.clone_from(&change.missing);
-            index.apply(change.stale.iter().map(removed), index.epoch())?;
-            Builder::onto(index)?
+    let failed = |error| -> RagError {
+        match error {
+            FileError::Sparse(error) => error.into(),
+            FileError::Io(error) => file.failed(error).into(),
+            error => file.failed(io::Error::other(error)).into(),
         }
     };
-    add(&mut builder, facts, versions, &missing)?;
-    let index = builder.finish(facts.epoch())?;
+    let runs = Runs(&file);
+    let mut builder = match base {
+        None => FileBuilder::new(tokenizer(store), run, runs),
+        Some((index, change)) => {
+            missing.clone_from(&change.missing);
+            let stale = |document| change.stale.contains(document);
+            FileBuilder::onto(index, stale, run, runs).map_err(failed)?
+        }
+    };
+    add(facts, versions, &missing, |batch| {
+        builder.push(batch).map_err(failed)
+    })?;
     let documents = versions.iter().map(|one| (one.ordinal, one.version));
     let origin = Origin {
         owner: store.owner(),
         state: facts.state(),
         documents: documents.collect(),
     };
-    Ok(of(store).replace(|out| index.write(&origin, out))?)
+    Ok(file.replace(|out| {
+        let written = builder.finish(facts.epoch(), &origin, out);
+        written.map_err(|error| match error {
+            FileError::Io(error) => error,
+            error => io::Error::other(error),
+        })
+    })?)
 }
 
-/// Adds the terms of some documents, some at a time.
+/// Runs beside the file that they are merged into.
+struct Runs<'a>(&'a ArtifactFile);
+
+/// A run, mapped.
+struct Mapped(Box<dyn AsRef<[u8]> + Send + Sync>);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+impl Scratch for Runs<'_> {
+    type Bytes = Mapped;
+
+    fn keep(
+        &mut self,
+        write: impl FnOnce(&mut dyn Output) -> io::Result<()>,
+    ) -> io::Result<Self::Bytes> {
+        self.0.scratch(|out| write(out)).map(Mapped)
+    }
+}
+
+/// Hands over the terms of some documents, some at a time.
 fn add(
-    builder: &mut Builder<TermRow>,
     facts: &Facts<'_>,
     versions: &[DocumentVersion],
     wanted: &RoaringBitmap,
+    mut take: impl FnMut(Vec<DocumentRows<TermRow>>) -> Result<(), RagError>,
 ) -> Result<(), RagError> {
     let mut batch = Vec::new();
     let mut rows = 0;
@@ -144,7 +199,7 @@ fn add(
         rows += one.rows;
         if rows >= BATCH_ROWS || wanted.peek().is_none() {
             let ordinals = std::mem::take(&mut batch);
-            builder.push(gather(|take| facts.read_terms(ordinals, take))?)?;
+            take(gather(|take| facts.read_terms(ordinals, take))?)?;
             rows = 0;
         }
     }
@@ -176,5 +231,53 @@ impl Comparison {
             }
         }
         Self { stale, missing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cornu_core::{Acl, DocId, Document};
+    use cornu_embed::HashEmbeddingProvider;
+
+    use super::*;
+    use crate::{LiveRagIndex, RagOptions};
+
+    /// From the facts alone, and onto the file of another state: the same bytes, and nothing is left
+    /// beside.
+    #[test]
+    fn the_file_is_the_same_whatever_the_size_of_the_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let provider = Arc::new(HashEmbeddingProvider::default());
+        let path = folder.path().join("index.db");
+        let index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
+        let ingest = |at: usize, words: &str| {
+            let name = DocId::new(&format!("{at}.md")).unwrap();
+            let text = format!("# Part {at}\n\n{words} of part {}.\n", at % 7);
+            let document = Document::new(name, text, Acl::public());
+            index.ingest(&document).unwrap();
+        };
+        (0..40).for_each(|at| ingest(at, "shared words"));
+        let store = index.store();
+        rebuild(store).unwrap();
+        let first = std::fs::read(of(store).path()).unwrap();
+        (30..50).for_each(|at| ingest(at, "other words"));
+        let facts = store.facts().unwrap();
+        let versions = facts.versions().unwrap();
+        rebuild(store).unwrap();
+        let fresh = std::fs::read(of(store).path()).unwrap();
+        let files = std::fs::read_dir(folder.path()).unwrap().count();
+        for run in [1, 100, 1_000] {
+            write(store, &facts, None, &versions, run).unwrap();
+            assert!(std::fs::read(of(store).path()).unwrap() == fresh);
+            std::fs::write(of(store).path(), &first).unwrap();
+            let (found, origin) = open(&of(store), &tokenizer(store), &store.owner()).unwrap();
+            let change = Comparison::new(&origin.documents, &versions);
+            assert!(!change.stale.is_empty() && !change.missing.is_empty());
+            write(store, &facts, Some((found, &change)), &versions, run).unwrap();
+            assert!(std::fs::read(of(store).path()).unwrap() == fresh);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), files);
     }
 }

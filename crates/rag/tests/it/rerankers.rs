@@ -7,8 +7,8 @@ use cornu::core::{
     ByteSpan, PairScorer, ProviderError, Side, TextTokens, TokenEmbedder, TokenVectors,
 };
 use cornu::rerank::{
-    Budget, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, PairCost, Precision, Reranker,
-    Scale, Scorer, TokenSpace,
+    Blend, Budget, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, PairCost, Precision,
+    Reranker, Scale, Scorer, TokenSpace,
 };
 use ndarray::Array2;
 
@@ -112,7 +112,9 @@ pub(crate) fn all() -> Vec<Arc<dyn Reranker>> {
     };
     vec![
         Arc::new(CrossEncoder::new(dice())),
+        Arc::new(CrossEncoder::new(dice()).with_blend(Blend::new(0.4).unwrap())),
         Arc::new(ElbowCascade::new(dice(), cascade).unwrap()),
         Arc::new(MaxSim::new(space())),
+        Arc::new(MaxSim::new(space()).with_blend(Blend::new(0.7).unwrap())),
     ]
 }

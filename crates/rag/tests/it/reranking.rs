@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cornu::core::{PairScorer, ProviderError};
 use cornu::rerank::{
-    CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, NoRerank, Reranker, Scale, Scorer,
+    Blend, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, NoRerank, Reranker, Scale, Scorer,
 };
 use cornu::{
     Acl, Change, Document, Fingerprint, Found, LiveRagIndex, Principal, RagError, RagOptions,
@@ -105,6 +105,44 @@ fn the_trace_has_every_candidate_with_its_first_rank_and_its_score_or_why_it_has
     // Whoever looks at the hits alone is told as well.
     let json = found.to_json();
     assert!(json.contains("\"second\":{\"first_rank\":"), "{json}");
+}
+
+#[test]
+fn a_blend_shows_both_scores_and_what_became_of_them() {
+    let home = Home::holding(&documents());
+    let scorer = Scorer::new(
+        Arc::new(Counts(Fingerprint::new("counts"), "step")),
+        Scale::Logit,
+    );
+    let reranker = CrossEncoder::new(scorer).with_blend(Blend::new(0.5).unwrap());
+    let index = with(&home, Arc::new(reranker));
+    let public = Principal::public();
+    let found = index.search_hybrid(&public, QUESTION, 5).unwrap();
+    let noted = step(&found.trace, "rerank");
+    assert_eq!(noted.matches("(logit), with 0.0").count(), 5, "{noted}");
+    assert_eq!(noted.matches(" blended to 0.").count(), 5, "{noted}");
+    let second = |hit: &cornu::Hit| hit.second.clone().unwrap();
+    let blended: Vec<f64> = found
+        .hits
+        .iter()
+        .map(|hit| second(hit).blended.unwrap())
+        .collect();
+    assert!(
+        blended.windows(2).all(|two| two[0] >= two[1]),
+        "{blended:?}"
+    );
+    // The fused list's best is held by its first score, the scorer's by its second.
+    let by_first = found
+        .hits
+        .iter()
+        .position(|hit| second(hit).first_rank == 1);
+    let by_second = names(&found).iter().position(|name| *name == "c.md");
+    assert!(by_first.unwrap() < 3 && by_second.unwrap() < 2, "{noted}");
+    let explained = index.explain(&public, QUESTION, 1).unwrap();
+    let chunk = step(&explained, "chunk");
+    for part in ["rerank_score = ", "rerank_blended = "] {
+        assert!(chunk.contains(part), "{part:?} is not in {chunk}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cornu::chunk::{SentencePacked, SentencePackedOptions, Window};
+use cornu::chunk::{SentencePacked, SentencePackedOptions, TableRows, TableRowsOptions, Window};
 use cornu::core::Summariser;
 use cornu::remote::testing::{Reply, Server};
 use cornu::remote::{Client, Endpoint, Policy};
@@ -82,6 +82,38 @@ fn documents_chosen_among_all_results_are_caught() {
     };
     let route: &dyn Route = &leak;
     assert!(caught(route) > 0, "the suite did not notice");
+}
+
+/// Rows of two tables with a heading between them that is in no chunk, in a file of either line end.
+#[test]
+fn a_run_over_tables_reads_as_its_source() {
+    let tables = "# Pumps\n\n## Small\n\n| Pump | Valve |\n|---|---|\n| P-1 | 3 |\n| P-2 | 5 |\n\n\
+        ## Large\n\n| Pump | Valve |\n|---|---|\n| P-7 | 30 |\n| P-8 | 50 |\n";
+    for ends in ["\n", "\r\n"] {
+        let source = tables.replace('\n', ends);
+        let chunker = TableRows::new(Arc::new(WordCounter::new()), TableRowsOptions::default());
+        let home = Home::with(RagOptions {
+            chunker: Arc::new(chunker),
+            ..options()
+        });
+        home.index
+            .ingest(&document("pumps.md", &source, Acl::public()))
+            .unwrap();
+        let options = SegmentOptions {
+            relevance: Relevance::Constant(0.9),
+            ..SegmentOptions::preset(Preset::FindAll)
+        };
+        let found = home
+            .index
+            .segments(&Principal::public(), &["pump valve"], &options)
+            .unwrap();
+        let [run] = found.runs.as_slice() else {
+            panic!("{}", found.trace);
+        };
+        let read = source[run.span.range()].replace("## Large", "Large");
+        assert_eq!(run.text, read);
+        assert!(read.contains("P-1") && read.contains("P-8"), "{read}");
+    }
 }
 
 #[test]

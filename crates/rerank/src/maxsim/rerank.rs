@@ -10,6 +10,7 @@ use super::kernel::max_sims;
 use super::matches::{TokenMatch, matches};
 use super::space::TokenSpace;
 use super::tokens::TokenMatrix;
+use crate::blend::Blend;
 use crate::candidate::{Candidate, Candidates};
 use crate::clock::{Clock, SystemClock};
 use crate::error::RerankError;
@@ -61,6 +62,7 @@ use crate::score::Scale;
 /// ```
 pub struct MaxSim {
     space: TokenSpace,
+    blend: Option<Blend>,
     clock: Arc<dyn Clock>,
     fingerprint: Fingerprint,
 }
@@ -72,9 +74,18 @@ impl MaxSim {
         let fingerprint = space.fingerprint().clone().with("rerank", "maxsim");
         Self {
             space,
+            blend: None,
             clock: Arc::new(SystemClock::new()),
             fingerprint,
         }
+    }
+
+    /// In the order of both stages' scores, not of MaxSim alone.
+    #[must_use]
+    pub fn with_blend(mut self, blend: Blend) -> Self {
+        self.fingerprint = self.fingerprint.with("rerank.blend", blend.weight());
+        self.blend = Some(blend);
+        self
     }
 
     /// Another clock for the report.
@@ -92,7 +103,7 @@ impl Reranker for MaxSim {
 
     fn rerank(&self, query: &str, candidates: &Candidates<'_>) -> Result<Reranked, RerankError> {
         let start = self.clock.now();
-        let mut draft = Draft::new(candidates, Unscored::NoTokens);
+        let mut draft = Draft::new(candidates, Unscored::NoTokens).blended(self.blend);
         if candidates.is_empty() {
             return Ok(draft.finish(Duration::ZERO));
         }

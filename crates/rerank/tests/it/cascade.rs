@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cornu_rerank::{
-    Budget, CascadeOptions, CrossEncoder, Cut, CutReason, EarlyExit, ElbowCascade, ManualClock,
-    PairCost, RerankError, Reranked, Reranker, Scale, Unscored, elbow,
+    Blend, Budget, CascadeOptions, CrossEncoder, Cut, CutReason, EarlyExit, ElbowCascade,
+    ManualClock, PairCost, RerankError, Reranked, Reranker, Scale, Unscored, elbow,
 };
 use proptest::prelude::*;
 
@@ -274,6 +274,7 @@ prop_compose! {
         batch in 1_usize..6,
         limit in prop::option::of((0_u64..80, any::<bool>())),
         exit in prop::option::of((1_usize..4, 0.0_f64..2.0, 0_usize..5)),
+        weight in prop::option::of(0.0_f64..=1.0),
     ) -> CascadeOptions {
         let cost = PairCost { pair: Duration::from_millis(3), kib: Duration::from_millis(1) };
         CascadeOptions {
@@ -285,6 +286,7 @@ prop_compose! {
                 Budget { limit: Duration::from_millis(limit), cost, enforced }
             }),
             early_exit: exit.map(|(top, margin, patience)| EarlyExit { top, margin, patience }),
+            blend: weight.and_then(|weight| Blend::new(weight).ok()),
         }
     }
 }
@@ -322,9 +324,12 @@ proptest! {
             let [a, b] = [pair[0], pair[1]];
             let (a_place, b_place) = (place(number(a.id)), place(number(b.id)));
             match (a.outcome.score(), b.outcome.score()) {
-                (Some(a), Some(b)) => prop_assert!(
-                    a.value() > b.value() || (a.value() == b.value() && a_place < b_place)
-                ),
+                (Some(own), Some(other)) => {
+                    let own = a.blended.unwrap_or(own.value());
+                    let other = b.blended.unwrap_or(other.value());
+                    prop_assert!(own > other || (own == other && a_place < b_place));
+                    prop_assert_eq!(a.blended.is_some(), options.blend.is_some());
+                }
                 (Some(_), None) => {}
                 (None, Some(_)) => prop_assert!(false, "an unscored candidate before a scored one"),
                 (None, None) => prop_assert!(a_place < b_place),

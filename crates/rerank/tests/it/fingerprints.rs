@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cornu_rerank::{
-    Budget, CascadeOptions, CrossEncoder, EarlyExit, ElbowCascade, MaxSim, NoRerank, PairCost,
-    Precision, Reranker, Scale, TokenSpace,
+    Blend, Budget, CascadeOptions, CrossEncoder, EarlyExit, ElbowCascade, MaxSim, NoRerank,
+    PairCost, Precision, Reranker, Scale, TokenSpace,
 };
 
 use crate::Table;
@@ -76,6 +76,14 @@ fn no_two_rerankers_that_may_differ_share_a_fingerprint() {
             batch: 2,
             ..leaving(exit)
         },
+        CascadeOptions {
+            blend: Some(Blend::new(0.5).unwrap()),
+            ..base
+        },
+        CascadeOptions {
+            blend: Some(Blend::new(0.6).unwrap()),
+            ..base
+        },
     ];
     let space = || TokenSpace::new(Arc::new(Letters::default()));
     let mut rerankers: Vec<Box<dyn Reranker>> = vec![
@@ -84,7 +92,10 @@ fn no_two_rerankers_that_may_differ_share_a_fingerprint() {
         Box::new(CrossEncoder::new(scorer(Scale::Probability))),
         Box::new(CrossEncoder::new(scorer(Scale::Logit)).with_depth(5)),
         Box::new(CrossEncoder::new(scorer(Scale::Logit)).with_depth(6)),
+        Box::new(CrossEncoder::new(scorer(Scale::Logit)).with_blend(Blend::new(0.5).unwrap())),
+        Box::new(CrossEncoder::new(scorer(Scale::Logit)).with_blend(Blend::new(1.0).unwrap())),
         Box::new(MaxSim::new(space())),
+        Box::new(MaxSim::new(space()).with_blend(Blend::new(0.5).unwrap())),
         Box::new(MaxSim::new(space().with_precision(Precision::Int8))),
         Box::new(MaxSim::new(space().with_special_tokens(false))),
     ];

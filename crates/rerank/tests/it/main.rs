@@ -7,6 +7,7 @@
     clippy::indexing_slicing
 )]
 
+mod blend;
 mod cascade;
 mod cases;
 mod chapter;

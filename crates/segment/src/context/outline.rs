@@ -2,7 +2,7 @@
 
 use cornu_core::{Chunk, DocId};
 
-use crate::run::Joined;
+use crate::run::{Joined, LineEnd};
 
 /// Title, sections, and which chunk belongs where.
 pub(super) struct Outline {
@@ -34,7 +34,7 @@ impl Outline {
                 }
                 _ => sections.push(Section {
                     path: chunk.heading_path.clone(),
-                    joined: Joined::new(chunk),
+                    joined: Joined::new(chunk, LineEnd::default()),
                     chunks: 1,
                 }),
             }

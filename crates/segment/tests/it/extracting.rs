@@ -70,6 +70,60 @@ fn overlap_is_shown_once_and_gaps_are_white_space() {
     assert_eq!(segments.runs[0].text, source);
 }
 
+/// Rows of two tables, the second under a heading that is in no chunk: the run reads as the source.
+#[test]
+fn a_heading_between_tables_and_the_line_ends_stay() {
+    let tables = "| a |\n|---|\n| 1 |\n| 2 |\n\n## Two\n\n| b |\n|---|\n| 3 |\n| 4 |\n";
+    for ends in ["\n", "\r\n"] {
+        let source = tables.replace('\n', ends);
+        let place = |text: &str| {
+            let start = source.find(text).unwrap();
+            start..start + text.len()
+        };
+        let first = |name: &str, row: u8| {
+            let lines = [format!("| {name} |"), "|---|".into(), format!("| {row} |")];
+            lines.join(ends)
+        };
+        let texts = [first("a", 1), "| 2 |".into(), first("b", 3), "| 4 |".into()];
+        let paths: [&[&str]; 4] = [&["One"], &["One"], &["One", "Two"], &["One", "Two"]];
+        let given: Vec<(&[&str], &str)> = paths
+            .into_iter()
+            .zip(texts.iter().map(String::as_str))
+            .collect();
+        for name in ["a.md", "a.html"] {
+            let (doc, mut chunks) = document(name, &given);
+            for (chunk, lines) in chunks.iter_mut().zip([(1, 3), (4, 4), (8, 10), (11, 11)]) {
+                chunk.span = ByteSpan::from_range(place(&chunk.text));
+                chunk.lines = LineSpan::new(lines.0, lines.1).unwrap();
+            }
+            let all: Vec<_> = chunks.iter().map(|chunk| (chunk, 0.9)).collect();
+            let documents = [DocumentChunks {
+                doc: &doc,
+                chunks: &chunks,
+            }];
+            let options = SegmentOptions::default();
+            let segments = extract(&[&results(&all)], &documents, &options).unwrap();
+            // The title stands without its mark; in a page it would be no words of its own.
+            let heading = if name == "a.md" { "Two" } else { "" };
+            let read = source.replace("## Two", heading);
+            let read = match name {
+                "a.md" => read,
+                _ => read.replace(&ends.repeat(4), &ends.repeat(2)),
+            };
+            assert_eq!(segments.runs[0].text, read.trim_end(), "{name}");
+            // A chunk that begins with its heading has it once.
+            let (doc, chunks) = document(name, &[(&["A"], "a"), (&["A", "B"], "# B\n\nb")]);
+            let list = results(&[(&chunks[0], 0.9), (&chunks[1], 0.9)]);
+            let documents = [DocumentChunks {
+                doc: &doc,
+                chunks: &chunks,
+            }];
+            let segments = extract(&[&list], &documents, &options).unwrap();
+            assert_eq!(segments.runs[0].text, "a\n\n# B\n\nb");
+        }
+    }
+}
+
 /// The end of one document and the beginning of the next are no neighbours.
 #[test]
 fn no_run_reaches_across_documents() {

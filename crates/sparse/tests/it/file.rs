@@ -1,13 +1,14 @@
 //! The index in a file: the same answers, the same bytes, and damage that is found out.
 
 use std::collections::BTreeMap;
-use std::io::Cursor;
+use std::io::{self, Cursor};
 
 use cornu_core::Fingerprint;
 use cornu_core::testing::proptest::collection::{btree_map, vec};
 use cornu_core::testing::proptest::prelude::*;
 use cornu_sparse::{
-    Bm25, Bm25Index, Builder, DocumentRows, Origin, Query, Row, SparseError, TermCounts,
+    Bm25, Bm25Index, Builder, DocumentRows, FileBuilder, FileError, Origin, Output, Query, Row,
+    Scratch, SparseError, TermCounts,
 };
 
 use crate::view;
@@ -114,6 +115,139 @@ proptest! {
         }
         prop_assert_eq!(builder.finish(4).unwrap(), fresh);
     }
+}
+
+/// Runs in memory.
+struct Memory;
+
+impl Scratch for Memory {
+    type Bytes = Vec<u8>;
+
+    fn keep(
+        &mut self,
+        write: impl FnOnce(&mut dyn Output) -> io::Result<()>,
+    ) -> io::Result<Vec<u8>> {
+        let mut run = Cursor::new(Vec::new());
+        write(&mut run)?;
+        Ok(run.into_inner())
+    }
+}
+
+proptest! {
+    /// Whatever the size of the runs and of the batches, and whatever is left out of the file that
+    /// was there, the bytes are those of a fresh build.
+    #[test]
+    fn runs_of_any_size_give_the_same_file(
+        documents in btree_map(0_u32..60, vec(vec("[a-c]{1,2}", 0..6), 0..4), 0..40),
+        batch in 1_usize..9,
+        limit in 0_usize..60,
+        of_a_file in 0_usize..30,
+        stale in vec(any::<bool>(), 30),
+    ) {
+        let all: Vec<_> = documents.iter().map(|(at, texts)| rows(*at, texts)).collect();
+        let (first, rest) = all.split_at(of_a_file.min(all.len()));
+        let base = Bm25Index::build(tokenizer(), first.iter().cloned(), 1).unwrap();
+        let (mut base, _) = open(bytes_of(&base)).unwrap();
+        // Some are gone from the index before, some are left out now.
+        let gone = |at: &usize| stale.get(*at) == Some(&true);
+        let (before, now): (Vec<usize>, Vec<usize>) =
+            (0..first.len()).filter(gone).partition(|at| at % 2 == 0);
+        let dropped = before.iter().map(|&at| DocumentRows {
+            document: first[at].document,
+            rows: Vec::new(),
+        });
+        base.apply(dropped, 1).unwrap();
+        let now = |document| now.iter().any(|&at| first[at].document == document);
+        let kept = (0..all.len()).filter(|at| *at >= first.len() || !gone(at));
+        let kept = kept.map(|at| all[at].clone());
+        let fresh = Bm25Index::build(tokenizer(), kept, 4).unwrap();
+
+        let mut builder = FileBuilder::onto(base, now, limit, Memory).unwrap();
+        for some in rest.chunks(batch) {
+            builder.push(some.iter().cloned()).unwrap();
+        }
+        let mut file = Cursor::new(Vec::new());
+        builder.finish(4, &origin(), &mut file).unwrap();
+        prop_assert!(file.into_inner() == bytes_of(&fresh));
+    }
+}
+
+/// A term of more postings than a block, over several runs.
+#[test]
+fn long_lists_are_merged_block_by_block() {
+    let document = |document: u32| DocumentRows {
+        document,
+        rows: vec![Row {
+            // Rows of all runs stand among each other.
+            id: document.wrapping_mul(0x9e37_79b1),
+            counts: TermCounts::from_pairs(
+                1 + document % 7,
+                [
+                    ("all", 1 + document % 3),
+                    (
+                        if document.is_multiple_of(2) {
+                            "even"
+                        } else {
+                            "odd"
+                        },
+                        1,
+                    ),
+                ],
+            )
+            .unwrap(),
+        }],
+    };
+    let fresh = Bm25Index::build(tokenizer(), (0..1_000).map(document), 2).unwrap();
+    for limit in [1, 100, 999, 1_000_000] {
+        let mut builder = FileBuilder::new(tokenizer(), limit, Memory);
+        for batch in 0..100 {
+            builder
+                .push((10 * batch..10 * batch + 10).map(document))
+                .unwrap();
+        }
+        let mut file = Cursor::new(Vec::new());
+        builder.finish(2, &origin(), &mut file).unwrap();
+        assert!(file.into_inner() == bytes_of(&fresh), "{limit}");
+    }
+}
+
+#[test]
+fn runs_take_no_document_or_row_twice_and_fail_with_their_place() {
+    let one = |document, id| DocumentRows {
+        document,
+        rows: vec![Row {
+            id,
+            counts: TermCounts::from_pairs(1, [("a", 1)]).unwrap(),
+        }],
+    };
+    for limit in [1, 9] {
+        let mut builder = FileBuilder::<u32, _>::new(tokenizer(), limit, Memory);
+        builder.push([one(1, 10)]).unwrap();
+        let error = builder.push([one(1, 11)]).unwrap_err();
+        let twice = SparseError::DuplicateDocument { document: 1 };
+        assert!(matches!(error, FileError::Sparse(error) if error == twice));
+
+        let mut builder = FileBuilder::<u32, _>::new(tokenizer(), limit, Memory);
+        builder.push([one(1, 10)]).unwrap();
+        let error = builder
+            .push([one(2, 10)])
+            .and_then(|()| builder.finish(1, &origin(), &mut Cursor::new(Vec::new())));
+        let twice = SparseError::DuplicateRow { document: 2 };
+        assert!(matches!(error, Err(FileError::Sparse(error)) if error == twice));
+    }
+    struct Full;
+    impl Scratch for Full {
+        type Bytes = Vec<u8>;
+        fn keep(
+            &mut self,
+            _: impl FnOnce(&mut dyn Output) -> io::Result<()>,
+        ) -> io::Result<Vec<u8>> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
+    let mut builder = FileBuilder::<u32, _>::new(tokenizer(), 1, Full);
+    let error = builder.push([one(1, 10)]).unwrap_err();
+    assert!(matches!(error, FileError::Io(error) if error.kind() == io::ErrorKind::StorageFull));
 }
 
 #[test]

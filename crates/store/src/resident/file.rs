@@ -50,6 +50,19 @@ impl Identity {
             dimension: meta.dimension,
         }
     }
+
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// One name for all of it.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("cornu vectors identity v1");
+        hash.update(&self.store);
+        hash.update(&self.fingerprint);
+        hash.update(&(self.dimension as u64).to_le_bytes());
+        *hash.finalize().as_bytes()
+    }
 }
 
 /// Where the sections lie.

@@ -6,7 +6,9 @@
 //! segment of their own, and when too much is dead or scattered all is written anew.
 
 mod build;
+mod crowd;
 mod file;
+mod rows;
 mod scan;
 mod segment;
 
@@ -16,7 +18,9 @@ use crate::sqlite::schema::State;
 
 pub(crate) use build::{Plan, compact};
 pub(crate) use file::{Identity, load, save};
-pub(crate) use segment::Segment;
+pub(crate) use rows::Rows;
+pub(crate) use scan::FEW_ROWS;
+pub(crate) use segment::{Damaged, Segment};
 
 /// The vectors of one state of the facts.
 pub(crate) struct Resident {
@@ -30,12 +34,12 @@ pub(crate) struct Resident {
 /// Where the rows of a document stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    ordinal: u32,
+    pub(crate) ordinal: u32,
     /// Half of the digest of its facts: tells versions apart across copies of a database.
-    digest: [u8; 16],
+    pub(crate) digest: [u8; 16],
     segment: u32,
     start: u32,
-    rows: u32,
+    pub(crate) rows: u32,
 }
 
 impl Resident {

@@ -1,12 +1,20 @@
 //! The scan: approximate scores of all visible rows, then exact scores of the few that matter.
+//!
+//! A scan by codes differs in what it reads first. In 8 bits the score of a row is known within a
+//! bound of that row: the k-th largest of the least scores is reached by k rows, so a row whose
+//! largest score is below it is none of the best k. In bits no bound is of use, and as many rows
+//! as were asked for are scored again.
 
 use std::ops::Range;
 
 use cornu_core::{ChunkId, View};
 use rayon::prelude::*;
 
+use super::crowd::UnderWay;
 use super::segment::{Damaged, Segment};
 use super::{Place, Resident};
+use crate::codes::{BitQuery, CodedQuery};
+use crate::options::{Scan, Scanning};
 use crate::score::{Query, scan_error, threshold};
 use crate::select::kth_largest;
 
@@ -16,9 +24,12 @@ const TASK_ROWS: usize = 1024;
 /// Fewer rows are scanned by the calling thread.
 const PARALLEL_ROWS: usize = 4 * TASK_ROWS;
 
+/// As many visible rows are scanned in full where codes are approximate: it takes a millisecond.
+pub(crate) const FEW_ROWS: usize = 2048;
+
 /// Visible rows that stand together.
 #[derive(Clone)]
-struct Run<'r> {
+pub(super) struct Run<'r> {
     segment: &'r Segment,
     rows: Range<usize>,
 }
@@ -27,36 +38,70 @@ impl Resident {
     /// The rows that may be among the best k, with their exact scores: all that are, and a few
     /// more.
     ///
-    /// O(visible rows · D), in parallel; 4 bytes for each visible row. The result does not depend
-    /// on the number of threads: each score is computed from its row alone.
+    /// O(visible rows · D), in parallel where threads are free; 4 bytes for each visible row. The
+    /// result does not depend on the number of threads: each score is computed from its row alone.
     pub(crate) fn candidates(
         &self,
         view: &View,
         query: &Query,
         k: usize,
+        scanning: Scanning<'_>,
     ) -> Result<Vec<(ChunkId, f64)>, Damaged> {
-        let runs = self.runs(view)?;
+        self.best_of(&self.runs(view.ordinals())?, query, k, scanning)
+    }
+
+    pub(super) fn best_of(
+        &self,
+        runs: &[Run<'_>],
+        query: &Query,
+        k: usize,
+        scanning: Scanning<'_>,
+    ) -> Result<Vec<(ChunkId, f64)>, Damaged> {
         let visible: usize = runs.iter().map(|run| run.rows.len()).sum();
         if k == 0 || visible == 0 {
             return Ok(Vec::new());
         }
         if visible <= k {
-            return self.rescore(&runs, query, |_| true);
+            return rescore(runs, query, |_, _, _| Ok(true));
         }
         let mut scores = vec![0.0; visible];
-        self.scan(&runs, query, &mut scores)?;
-        let kth = kth_largest(&scores, k).unwrap_or(f32::NEG_INFINITY);
-        let lowest = threshold(f64::from(kth), scan_error(self.dimension));
-        let score_of = |at: usize| {
-            scores
-                .get(at)
-                .is_some_and(|&score| f64::from(score) >= lowest)
-        };
-        self.rescore(&runs, query, score_of)
+        match scanning.scan {
+            Scan::Int8 => best_by_int8(runs, query, k, &mut scores),
+            Scan::Bits { per_hit } if visible > FEW_ROWS => best_by_bits(
+                runs,
+                query,
+                k.saturating_mul(per_hit),
+                scanning.centre,
+                &mut scores,
+            ),
+            Scan::Full | Scan::Bits { .. } => self.best_in_full(runs, query, k, &mut scores),
+        }
     }
 
-    /// The places of the view, adjoining ones put together.
-    fn runs(&self, view: &View) -> Result<Vec<Run<'_>>, Damaged> {
+    fn best_in_full(
+        &self,
+        runs: &[Run<'_>],
+        query: &Query,
+        k: usize,
+        scores: &mut [f32],
+    ) -> Result<Vec<(ChunkId, f64)>, Damaged> {
+        fill(runs, scores, |segment, rows, here| {
+            query.approximate(segment.values(rows)?, here);
+            Ok(())
+        })?;
+        let kth = kth_largest(scores, k).unwrap_or(f32::NEG_INFINITY);
+        let lowest = threshold(f64::from(kth), scan_error(self.dimension));
+        rescore(runs, query, |at, _, _| {
+            let score = scores.get(at).ok_or(Damaged)?;
+            Ok(f64::from(*score) >= lowest)
+        })
+    }
+
+    /// The places of documents, whose ordinals ascend; adjoining ones put together.
+    pub(super) fn runs(
+        &self,
+        ordinals: impl Iterator<Item = u32>,
+    ) -> Result<Vec<Run<'_>>, Damaged> {
         let mut runs: Vec<Run<'_>> = Vec::new();
         let mut add = |place: &Place| {
             let (rows, segment) = place.rows_of(self)?;
@@ -71,7 +116,7 @@ impl Resident {
             Ok(())
         };
         let mut rest = self.places.as_slice();
-        for ordinal in view.ordinals() {
+        for ordinal in ordinals {
             rest = rest.get(seek(rest, ordinal)..).unwrap_or_default();
             match rest.first() {
                 Some(place) if place.ordinal == ordinal => add(place)?,
@@ -81,54 +126,115 @@ impl Resident {
         }
         Ok(runs)
     }
+}
 
-    fn scan(&self, runs: &[Run<'_>], query: &Query, scores: &mut [f32]) -> Result<(), Damaged> {
-        let visible = scores.len();
-        let mut tasks = Vec::new();
-        let mut rest = scores;
-        for task in tasks_of(runs) {
-            let rows = task.iter().map(|run| run.rows.len()).sum();
-            let (part, behind) = rest.split_at_mut_checked(rows).ok_or(Damaged)?;
-            rest = behind;
-            tasks.push((task, part));
-        }
-        let work = |(task, part): (Vec<Run<'_>>, &mut [f32])| {
-            let mut scores = part;
-            for run in task {
-                let values = run.segment.values(run.rows.clone())?;
-                let (here, behind) = scores.split_at_mut_checked(run.rows.len()).ok_or(Damaged)?;
-                query.approximate(values, here);
-                scores = behind;
-            }
-            Ok(())
-        };
-        if visible < PARALLEL_ROWS {
-            tasks.into_iter().try_for_each(work)
-        } else {
-            tasks.into_par_iter().try_for_each(work)
+/// `scores` becomes the least that each row may have.
+fn best_by_int8(
+    runs: &[Run<'_>],
+    query: &Query,
+    k: usize,
+    scores: &mut [f32],
+) -> Result<Vec<(ChunkId, f64)>, Damaged> {
+    let coded = CodedQuery::new(query);
+    prepare(runs, |segment| segment.int8().map(drop))?;
+    fill(runs, scores, |segment, rows, here| {
+        segment.int8()?.at_least(rows, &coded, here).ok_or(Damaged)
+    })?;
+    // Similarities are cut at 1, where rows tie that lay apart.
+    let kth = kth_largest(scores, k).unwrap_or(f32::NEG_INFINITY).min(1.0);
+    rescore(runs, query, |at, segment, row| {
+        let least = scores.get(at).ok_or(Damaged)?;
+        let error = segment.int8()?.error(row, &coded).ok_or(Damaged)?;
+        Ok(f64::from(*least) + 2.0 * f64::from(error) >= f64::from(kth))
+    })
+}
+
+fn best_by_bits(
+    runs: &[Run<'_>],
+    query: &Query,
+    count: usize,
+    centre: Option<&[f32]>,
+    scores: &mut [f32],
+) -> Result<Vec<(ChunkId, f64)>, Damaged> {
+    let bits = BitQuery::new(query, centre);
+    prepare(runs, |segment| segment.bits(centre).map(drop))?;
+    fill(runs, scores, |segment, rows, here| {
+        segment
+            .bits(centre)?
+            .estimates(rows, &bits, here)
+            .ok_or(Damaged)
+    })?;
+    let last = kth_largest(scores, count).unwrap_or(f32::NEG_INFINITY);
+    rescore(runs, query, |at, _, _| {
+        Ok(*scores.get(at).ok_or(Damaged)? >= last)
+    })
+}
+
+/// Codes are made before the rows are shared out, so that no task waits for those of another.
+fn prepare(
+    runs: &[Run<'_>],
+    make: impl Fn(&Segment) -> Result<(), Damaged>,
+) -> Result<(), Damaged> {
+    let mut last: Option<&Segment> = None;
+    for run in runs {
+        if !last.is_some_and(|last| std::ptr::eq(last, run.segment)) {
+            make(run.segment)?;
+            last = Some(run.segment);
         }
     }
+    Ok(())
+}
 
-    /// Exact scores of the rows that `wanted` says yes to, by their position in the view.
-    fn rescore(
-        &self,
-        runs: &[Run<'_>],
-        query: &Query,
-        wanted: impl Fn(usize) -> bool,
-    ) -> Result<Vec<(ChunkId, f64)>, Damaged> {
-        let mut hits = Vec::new();
-        let mut position = 0;
-        for run in runs {
-            for row in run.rows.clone() {
-                if wanted(position) {
-                    let values = run.segment.values(row..row + 1)?;
-                    hits.push((run.segment.id(row)?, query.similarity(values)));
-                }
-                position += 1;
-            }
-        }
-        Ok(hits)
+/// A number for each row, in parallel where there are many.
+fn fill(
+    runs: &[Run<'_>],
+    scores: &mut [f32],
+    score: impl Fn(&Segment, Range<usize>, &mut [f32]) -> Result<(), Damaged> + Sync,
+) -> Result<(), Damaged> {
+    let visible = scores.len();
+    let mut tasks = Vec::new();
+    let mut rest = scores;
+    for task in tasks_of(runs) {
+        let rows = task.iter().map(|run| run.rows.len()).sum();
+        let (part, behind) = rest.split_at_mut_checked(rows).ok_or(Damaged)?;
+        rest = behind;
+        tasks.push((task, part));
     }
+    let work = |(task, part): (Vec<Run<'_>>, &mut [f32])| {
+        let mut scores = part;
+        for run in task {
+            let (here, behind) = scores.split_at_mut_checked(run.rows.len()).ok_or(Damaged)?;
+            score(run.segment, run.rows, here)?;
+            scores = behind;
+        }
+        Ok(())
+    };
+    let under_way = UnderWay::begin();
+    if visible < PARALLEL_ROWS || under_way.is_crowded() {
+        tasks.into_iter().try_for_each(work)
+    } else {
+        tasks.into_par_iter().try_for_each(work)
+    }
+}
+
+/// Exact scores of the rows that `wanted` says yes to, by their position in the view.
+fn rescore(
+    runs: &[Run<'_>],
+    query: &Query,
+    wanted: impl Fn(usize, &Segment, usize) -> Result<bool, Damaged>,
+) -> Result<Vec<(ChunkId, f64)>, Damaged> {
+    let mut hits = Vec::new();
+    let mut position = 0;
+    for run in runs {
+        for row in run.rows.clone() {
+            if wanted(position, run.segment, row)? {
+                let values = run.segment.values(row..row + 1)?;
+                hits.push((run.segment.id(row)?, query.similarity(values)));
+            }
+            position += 1;
+        }
+    }
+    Ok(hits)
 }
 
 /// The first place whose ordinal is not below this one.

@@ -1,19 +1,24 @@
 //! Rows that stand together.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cornu_core::ChunkId;
 use memmap2::Mmap;
 
+use crate::codes::{BitCodes, Int8Codes};
+
 /// Rows that are hashed together: 384 KiB at dimension 384.
 pub(super) const BLOCK_ROWS: usize = 256;
 
-/// Rows of f32 with the id of each row's chunk.
+/// Rows of f32 with the id of each row's chunk, and their codes once they were asked for.
 pub(crate) struct Segment {
     dimension: usize,
     rows: usize,
     store: Rows,
+    int8: OnceLock<Int8Codes>,
+    bits: OnceLock<BitCodes>,
 }
 
 enum Rows {
@@ -42,19 +47,47 @@ pub(crate) struct Damaged;
 impl Segment {
     /// Rows in memory: `ids.len()` times `dimension` values.
     pub(super) fn owned(dimension: usize, values: Vec<f32>, ids: Vec<[u8; 32]>) -> Self {
-        Self {
-            dimension,
-            rows: ids.len(),
-            store: Rows::Owned { values, ids },
-        }
+        Self::new(dimension, ids.len(), Rows::Owned { values, ids })
     }
 
     pub(super) fn mapped(dimension: usize, rows: usize, mapped: Mapped) -> Self {
+        Self::new(dimension, rows, Rows::Mapped(mapped))
+    }
+
+    fn new(dimension: usize, rows: usize, store: Rows) -> Self {
         Self {
             dimension,
             rows,
-            store: Rows::Mapped(mapped),
+            store,
+            int8: OnceLock::new(),
+            bits: OnceLock::new(),
         }
+    }
+
+    /// The rows in 8 bits.
+    pub(super) fn int8(&self) -> Result<&Int8Codes, Damaged> {
+        self.coded(&self.int8, |rows| Int8Codes::new(rows, self.dimension))
+    }
+
+    /// The rows in one bit a component. The centre is the same at each call: it is the store's.
+    pub(super) fn bits(&self, centre: Option<&[f32]>) -> Result<&BitCodes, Damaged> {
+        self.coded(&self.bits, |rows| {
+            BitCodes::new(rows, self.dimension, centre)
+        })
+    }
+
+    /// Made at first, and then at hand. Threads that come at the same time may each make them, and
+    /// one is kept: making them under a lock would have threads of one pool wait for each other.
+    fn coded<'s, T>(
+        &'s self,
+        held: &'s OnceLock<T>,
+        make: impl FnOnce(&[f32]) -> T,
+    ) -> Result<&'s T, Damaged> {
+        if let Some(codes) = held.get() {
+            return Ok(codes);
+        }
+        let made = make(self.values(0..self.rows)?);
+        Ok(held.get_or_init(|| made))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -20,7 +20,9 @@ pub(crate) fn create(
     dimension: usize,
 ) -> Result<(), StoreError> {
     let draft = draft_path(path);
-    let result = write(&draft, fingerprint, dimension).and_then(|()| publish(&draft, path));
+    let result = reserve(&draft, path)
+        .and_then(|()| write(&draft, fingerprint, dimension))
+        .and_then(|()| publish(&draft, path));
     // The link keeps the contents; on failure there is nothing to keep.
     let _ = fs::remove_file(&draft);
     result
@@ -35,14 +37,21 @@ pub(crate) fn draft_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// Makes the empty file. Where that cannot be done the error names the database, which is what the
+/// caller knows of.
+fn reserve(draft: &Path, path: &Path) -> Result<(), StoreError> {
+    let made = match fs::remove_file(draft) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => fs::File::create_new(draft).map(drop),
+    };
+    made.map_err(|error| StoreError::CannotOpen {
+        path: path.to_owned(),
+        detail: error.to_string(),
+    })
+}
+
 fn write(draft: &Path, fingerprint: &Fingerprint, dimension: usize) -> Result<(), StoreError> {
     let wrap = |source| StoreError::sql(draft, Duration::ZERO, "creating the database", source);
-    match fs::remove_file(draft) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(StoreError::io(draft, error));
-        }
-        _ => {}
-    }
     let connection = Connection::open(draft).map_err(wrap)?;
     let fingerprint = serde_json::to_string(fingerprint)
         .map_err(|error| StoreError::io(draft, std::io::Error::other(error)))?;

@@ -13,10 +13,12 @@ mod cases;
 mod conformance;
 mod extractions;
 mod files;
+mod graph;
 mod killed;
 mod owner;
 mod routes;
 mod sample;
+mod scans;
 mod seeds;
 mod together;
 

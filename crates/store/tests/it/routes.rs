@@ -222,6 +222,17 @@ fn the_same_bits_on_any_number_of_threads() {
     for threads in [1, 2, 3, 7] {
         assert_eq!(found(threads), expected);
     }
+    // Many at once: some find threads free, others scan by themselves.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..4 {
+                    let found = snapshot.knn_by(Route::Resident, aview1(&query), 25);
+                    assert_eq!(bits(&found.unwrap()), expected);
+                }
+            });
+        }
+    });
 }
 
 proptest! {

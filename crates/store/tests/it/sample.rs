@@ -20,10 +20,13 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new(dimension: usize, route: Route) -> Self {
+        Self::with(dimension, &options(route))
+    }
+
+    pub(crate) fn with(dimension: usize, options: &Options) -> Self {
         let folder = folder();
-        let options = options(route);
         let path = folder.path().join("index.db");
-        let store = SqliteVecStore::open(path, &fingerprint(), dimension, &options).unwrap();
+        let store = SqliteVecStore::open(path, &fingerprint(), dimension, options).unwrap();
         Self {
             store,
             folder,
@@ -41,6 +44,11 @@ impl Home {
 
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("index.db")
+    }
+
+    /// The same file, opened once more.
+    pub(crate) fn again(&self, options: &Options) -> SqliteVecStore {
+        SqliteVecStore::open(self.path(), &fingerprint(), self.store.dimension(), options).unwrap()
     }
 
     /// Closes the store and keeps the folder.

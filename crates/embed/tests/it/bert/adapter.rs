@@ -179,6 +179,31 @@ fn a_score_does_not_depend_on_the_batch_and_the_query_is_never_cut() {
 }
 
 #[test]
+fn what_is_kept_of_a_passage_changes_no_bit_of_its_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trained = trainer(options(), 1);
+    train(&mut trained, 10);
+    trained
+        .export(folder.path(), "tiny", serde_json::Value::Null)
+        .unwrap();
+    let plain = scorer(folder.path()).unwrap();
+    let expected = plain.score(QUERY, &DOCUMENTS).unwrap();
+    // Room for all, for some, for none.
+    for bytes in [1 << 20, 4000, 10] {
+        let keeping = scorer(folder.path()).unwrap().keeping(bytes);
+        assert_eq!(keeping.fingerprint(), plain.fingerprint());
+        for question in [QUERY, "the model", QUERY] {
+            let scores = keeping.score(question, &DOCUMENTS[1..4]).unwrap();
+            let again = keeping.score(question, &DOCUMENTS).unwrap();
+            assert_eq!(bits(&scores), bits(&again[1..4]), "{bytes}");
+            if question == QUERY {
+                assert_eq!(bits(&again), bits(&expected), "{bytes}");
+            }
+        }
+    }
+}
+
+#[test]
 fn training_repeats_itself_on_any_number_of_threads_and_after_a_stop() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (folder.path().join("one"), folder.path().join("other"));

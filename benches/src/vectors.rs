@@ -1,0 +1,310 @@
+//! Made-up vectors in a store, under views of several breadths.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use cornu_core::{
+    Acl, ByteSpan, Chunk, ChunkId, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId,
+    DocumentFacts, Fingerprint, LineSpan, Principal,
+};
+use cornu_store::{Durability, Options, Snapshot, SqliteVecStore, StoreError};
+use ndarray::{Array2, ArrayView1};
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng as _;
+
+/// D of the small embedding models.
+pub(crate) const DIMENSION: usize = 384;
+/// Hits that are asked for.
+pub(crate) const K: usize = 10;
+/// Rows of a document.
+const ROWS: usize = 10;
+/// Directions in which the rows of one cluster differ most.
+const INNER: usize = 32;
+/// Rows of a cluster, in the mean.
+const CLUSTER: usize = 100;
+
+/// How the vectors lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Structure {
+    /// All to one side, in clusters, each of which is flat: as the vectors of embedding models.
+    Clustered,
+    /// In every direction alike.
+    None,
+}
+
+impl Structure {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Clustered => "clustered",
+            Self::None => "unstructured",
+        }
+    }
+}
+
+/// Views of so many in a thousand of all documents, and the grant that opens them.
+pub(crate) const VIEWS: [(usize, &str); 4] = [
+    (1000, "all"),
+    (500, "half"),
+    (100, "tenth"),
+    (10, "hundredth"),
+];
+
+/// A store of such vectors, and questions that lie as they do.
+pub(crate) struct Space {
+    pub(crate) questions: Vec<Vec<f32>>,
+    /// The mean of vectors of the same kind that are in no store.
+    pub(crate) centre: Vec<f32>,
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Space {
+    pub(crate) fn build(
+        structure: Structure,
+        rows: usize,
+        questions: usize,
+        seed: u64,
+    ) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("index.db");
+        let options = Options {
+            durability: Durability::ProcessKill,
+            ..Options::default()
+        };
+        let store = SqliteVecStore::open(&path, &Fingerprint::new("made up"), DIMENSION, &options)?;
+        let mut source = Source::new(structure, rows.div_ceil(CLUSTER), seed);
+        let documents = rows.div_ceil(ROWS);
+        store.batch(|batch| {
+            for at in 0..documents {
+                let vectors = Array2::from_shape_fn((ROWS, DIMENSION), |_| 0.0);
+                batch.upsert(&document(at, documents, vectors, &mut source)?)?;
+            }
+            Ok::<_, anyhow::Error>(())
+        })?;
+        store.prepare()?;
+        let mut centre = vec![0.0; DIMENSION];
+        for _ in 0..1000 {
+            for (sum, x) in centre.iter_mut().zip(source.next()) {
+                *sum += x / 1000.0;
+            }
+        }
+        Ok(Self {
+            questions: (0..questions).map(|_| source.next()).collect(),
+            centre,
+            path,
+            _folder: folder,
+        })
+    }
+
+    pub(crate) fn open(&self, options: &Options) -> Result<SqliteVecStore, StoreError> {
+        SqliteVecStore::open_existing(&self.path, options)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The asker of a view.
+pub(crate) fn asker(grant: &str) -> Result<Principal> {
+    Ok(Principal::new([grant])?)
+}
+
+/// What each question finds, and the seconds that it took.
+pub(crate) struct Answers {
+    pub(crate) found: Vec<Vec<ChunkId>>,
+    pub(crate) seconds: Vec<f64>,
+}
+
+/// Asks each question of all systems, in turn, after one that warms up.
+pub(crate) fn ask(systems: &[Snapshot<'_>], questions: &[Vec<f32>]) -> Result<Vec<Answers>> {
+    let none = || Answers {
+        found: Vec::new(),
+        seconds: Vec::new(),
+    };
+    let mut all: Vec<Answers> = systems.iter().map(|_| none()).collect();
+    let first = questions.first().context("there are no questions")?;
+    for system in systems {
+        system.knn(ArrayView1::from(first), K)?;
+    }
+    for question in questions {
+        for (system, answers) in systems.iter().zip(&mut all) {
+            let start = Instant::now();
+            let found = system.knn(ArrayView1::from(question), K)?;
+            answers.seconds.push(start.elapsed().as_secs_f64());
+            answers.found.push(found.ids().copied().collect());
+        }
+    }
+    Ok(all)
+}
+
+/// The share of the true hits that was found, by question.
+pub(crate) fn recall(found: &Answers, truth: &Answers) -> Vec<f64> {
+    let pairs = found.found.iter().zip(&truth.found);
+    pairs
+        .map(|(found, truth)| {
+            let hits = truth.iter().filter(|id| found.contains(id)).count();
+            hits as f64 / truth.len().max(1) as f64
+        })
+        .collect()
+}
+
+/// Vectors, one after another.
+struct Source {
+    structure: Structure,
+    random: Pcg64,
+    aside: Vec<f32>,
+    centres: Vec<Vec<f32>>,
+    /// `INNER` directions.
+    inner: Vec<Vec<f32>>,
+}
+
+impl Source {
+    fn new(structure: Structure, clusters: usize, seed: u64) -> Self {
+        let mut random = Pcg64::new(seed.into(), 21);
+        let mut unit = || unit(&normal(&mut random, DIMENSION));
+        Self {
+            structure,
+            aside: unit(),
+            centres: (0..clusters.max(1)).map(|_| unit()).collect(),
+            inner: (0..INNER).map(|_| unit()).collect(),
+            random: Pcg64::new(seed.into(), 22),
+        }
+    }
+
+    /// The weights give cosines of about 0.77 between clusters and 0.89 within one.
+    fn next(&mut self) -> Vec<f32> {
+        let noise = unit(&normal(&mut self.random, DIMENSION));
+        if self.structure == Structure::None {
+            return noise;
+        }
+        let cluster = (self.random.next_u64() % self.centres.len() as u64) as usize;
+        let weights = unit(&normal(&mut self.random, INNER));
+        let mut sum: Vec<f32> = noise.iter().map(|x| 0.25 * x).collect();
+        let mut add = |vector: &[f32], weight: f32| {
+            for (sum, x) in sum.iter_mut().zip(vector) {
+                *sum += weight * x;
+            }
+        };
+        add(&self.aside, 1.5);
+        if let Some(centre) = self.centres.get(cluster) {
+            add(centre, 0.6);
+        }
+        for (direction, weight) in self.inner.iter().zip(weights) {
+            add(direction, 0.5 * weight);
+        }
+        unit(&sum)
+    }
+}
+
+/// Nearly normal numbers: sums of four that are uniform. Nothing but additions, so the same bits
+/// everywhere.
+fn normal(random: &mut Pcg64, count: usize) -> Vec<f32> {
+    let one = |bits: u64| {
+        let parts = [bits, bits >> 16, bits >> 32, bits >> 48].map(|part| (part & 0xffff) as f32);
+        parts.iter().sum::<f32>() / 65_536.0 - 2.0
+    };
+    (0..count).map(|_| one(random.next_u64())).collect()
+}
+
+fn unit(vector: &[f32]) -> Vec<f32> {
+    let square: f64 = vector.iter().map(|x| f64::from(*x).powi(2)).sum();
+    let norm = square.sqrt();
+    vector
+        .iter()
+        .map(|x| (f64::from(*x) / norm) as f32)
+        .collect()
+}
+
+/// Documents are opened by their place in a scattered order, so that exactly the share that a
+/// view's name says is seen.
+fn document(
+    at: usize,
+    documents: usize,
+    mut vectors: Array2<f32>,
+    source: &mut Source,
+) -> Result<DocumentFacts> {
+    let scattered = at * 7919 % documents.max(1);
+    let grants = VIEWS
+        .iter()
+        .filter(|(share, _)| scattered * 1000 < share * documents);
+    let acl = Acl::new(grants.map(|(_, grant)| *grant))?;
+    let doc = DocId::new(&format!("{at:06}.md"))?;
+    let mut chunks = Vec::with_capacity(ROWS);
+    for (row, mut vector) in vectors.rows_mut().into_iter().enumerate() {
+        vector.assign(&ArrayView1::from(&source.next()));
+        let text = format!("row {row} of {at}");
+        let span = ByteSpan::new(0, text.len())?;
+        chunks.push(Chunk {
+            id: ChunkId::derive(&ChunkIdParts {
+                doc: &doc,
+                chunker: "made up",
+                kind: ChunkKind::Prose,
+                heading_path: &[],
+                index_text: &text,
+                text: &text,
+                ordinal: 0,
+            }),
+            doc: doc.clone(),
+            kind: ChunkKind::Prose,
+            role: ChunkRole::Indexed,
+            parent: None,
+            heading_path: Vec::new(),
+            span,
+            core: span,
+            lines: LineSpan::new(1, 1)?,
+            prefix: Vec::new(),
+            language: None,
+            index_text: text.clone(),
+            tokens: 4,
+            text,
+        });
+    }
+    Ok(DocumentFacts {
+        content: ContentHash::of(doc.as_str().as_bytes()),
+        doc,
+        acl,
+        chunks,
+        vectors,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_is_a_function_of_its_seed_and_views_are_as_broad_as_they_say() {
+        let build = |seed| Space::build(Structure::Clustered, 1000, 3, seed).unwrap();
+        let (one, other) = (build(1), build(1));
+        assert_eq!(one.questions, other.questions);
+        assert_ne!(one.questions, build(2).questions);
+        let store = one.open(&Options::default()).unwrap();
+        for (share, grant) in VIEWS {
+            let snapshot = store.snapshot(&asker(grant).unwrap()).unwrap();
+            assert_eq!(snapshot.view().len() as usize, share / 10);
+        }
+    }
+
+    #[test]
+    fn clusters_are_near_and_all_vectors_lie_to_one_side() {
+        let mut source = Source::new(Structure::Clustered, 1, 1);
+        let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let (a, b) = (source.next(), source.next());
+        assert!(
+            (0.85..0.95).contains(&product(&a, &b)),
+            "{}",
+            product(&a, &b)
+        );
+        let mut source = Source::new(Structure::Clustered, 1000, 1);
+        let (a, b) = (source.next(), source.next());
+        assert!(
+            (0.7..0.85).contains(&product(&a, &b)),
+            "{}",
+            product(&a, &b)
+        );
+        let mut source = Source::new(Structure::None, 1, 1);
+        assert!(product(&source.next(), &source.next()).abs() < 0.3);
+    }
+}
