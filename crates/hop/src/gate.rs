@@ -41,7 +41,7 @@ pub struct FirstStage<'a> {
 /// A question without names is never walked from: there would be nothing to start at.
 ///
 /// The default is fitted to what the walk gained over the hybrid search in recall, on development
-/// questions of four sets and with the vectors of one model (METHODS.md says which). What a score's
+/// questions of five sets and with the vectors of one model (METHODS.md says which). What a score's
 /// spread is depends on both, so another corpus may be better served by another threshold: a lower
 /// one walks more often.
 ///
@@ -63,12 +63,8 @@ pub struct FirstStage<'a> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HopGate {
-    /// What each of the first three names adds.
-    pub names: f64,
     /// What each of the first three names adds that no passage mentions.
     pub unlinked: f64,
-    /// What it adds that no passage mentions all names.
-    pub apart: f64,
     /// What the share of words adds that the best passage lacks.
     pub uncovered: f64,
     /// What each standard deviation adds by which the best score stands out.
@@ -82,13 +78,11 @@ pub struct HopGate {
 impl Default for HopGate {
     fn default() -> Self {
         Self {
-            names: -0.25,
-            unlinked: 0.25,
-            apart: 0.42,
-            uncovered: 1.11,
-            spread: 0.92,
-            relations: 0.14,
-            threshold: 4.31,
+            unlinked: 0.35,
+            uncovered: 3.75,
+            spread: 0.97,
+            relations: 0.38,
+            threshold: 6.05,
         }
     }
 }
@@ -117,9 +111,7 @@ impl HopGate {
             adds: weight * value,
         };
         [
-            ("names", few(signs.names.len()), self.names),
             ("unlinked", few(signs.unlinked.len()), self.unlinked),
-            ("apart", f64::from(u8::from(signs.apart)), self.apart),
             ("uncovered", signs.uncovered, self.uncovered),
             ("spread", signs.spread, self.spread),
             ("relations", few(signs.relations), self.relations),
@@ -154,7 +146,7 @@ struct Part {
 }
 
 impl HopDecision {
-    /// What each sign adds to the need, what adds or takes most first: `uncovered = 0.8 (+0.89)`.
+    /// What each sign adds to the need, what adds or takes most first: `uncovered = 0.8 (+3.00)`.
     /// That the question names nothing stands in front, since it decides alone.
     #[must_use]
     pub fn reasons(&self) -> Vec<String> {
@@ -194,8 +186,6 @@ pub struct HopSigns {
     pub names: Vec<String>,
     /// Those of them that none of the best five passages mentions.
     pub unlinked: Vec<String>,
-    /// Whether none of these passages mentions all names of a question that has several.
-    pub apart: bool,
     /// The share of the question's other words that is missing from the passage that has most of
     /// them; among passages that mention a name, where some do.
     pub uncovered: f64,
@@ -236,12 +226,10 @@ impl HopSigns {
             all.any(|mentioned| *mentioned)
         };
         let unlinked = names.iter().enumerate().filter(|(at, _)| !is_linked(*at));
-        let together = seen.iter().any(|(all, _)| all.iter().all(|one| *one));
         let some = seen.iter().any(|(all, _)| all.contains(&true));
         let covering = seen.iter().filter(|(all, _)| !some || all.contains(&true));
         Self {
             unlinked: unlinked.map(|(_, name)| name.clone()).collect(),
-            apart: names.len() > 1 && !together,
             uncovered: covering.map(|(_, missing)| *missing).fold(1.0, f64::min),
             spread: spread(first.dense),
             relations: relations(&key_words(&rest)),

@@ -236,7 +236,6 @@ pub(crate) fn note(trace: &mut Trace, decision: &HopDecision) {
         .note("reasons", decision.reasons())
         .note("names", signs.names.clone())
         .note("unlinked", signs.unlinked.clone())
-        .note("apart", signs.apart)
         .note("uncovered", signs.uncovered)
         .note("spread", signs.spread)
         .note("relations", signs.relations);

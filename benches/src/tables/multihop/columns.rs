@@ -17,8 +17,10 @@ pub(super) const ABOUT: &str = "Questions whose answer takes several passages, e
     their language models and without synonyms; `published` keeps the quirks of the published \
     program, `clean` and `summed` do not.\n\nWhat was chosen where: the parameters of `walk` on the \
     150 questions of `2wiki-500` with the smallest SHA-256 of their id, which are left out here, \
-    as for no other method; those of `auto` also on the development questions of `questions-ext`. `musique-train-100` and `hotpotqa-train-100` were at hand while the \
-    rules and the walk were written, so read them as development sets of `walk`. The first chain \
+    as for no other method; those of `auto` on these, on the development questions of \
+    `questions-ext`, and on all of `chains-open` and `chains-links`. `musique-train-100` and \
+    `hotpotqa-train-100` were at hand while the rules, the walk and `auto` were made, so read them \
+    as development sets of these. The first chain \
     of the audit was a test case of it. All other methods have their published parameters. The \
     gold passages of `2wiki-500` are derived: subjects of its evidence triples, matched to titles.";
 
@@ -31,8 +33,8 @@ pub(super) fn sections() -> Vec<Section> {
                     index time here. *Difference* is in recall@5 to `hybrid`, *p* of a paired \
                     randomisation test (Holm over the rows of a data set), *resolvable* the \
                     smallest true difference that the set would show with probability 0.8. *ms* is \
-                    the median of a question without the model's pass for it, *mean ms* the mean, *index s* what is \
-                    prepared besides embedding, *embedded* the texts that are embedded besides \
+                    the median of a question without the model's pass for it, *mean ms* the mean, \
+                    *index s* what is prepared besides embedding, *embedded* the texts that are embedded besides \
                     passages and questions. *(printed)* is what a paper states; each such figure stands on \
                     1,000 questions over a corpus of its own size, another embedder and another \
                     reader of facts, which the line below the table names.",
@@ -44,9 +46,10 @@ pub(super) fn sections() -> Vec<Section> {
             about: "Questions over two to four facts, each a passage of its own among 1,512, by a \
                     generator (`bench-data/chains`); beside each chain stands one whose names share \
                     words with it. The facts of `chains-kept` are worded by phrasings that nobody \
-                    read who wrote rules, those of the others by 20 a relation; nothing was tuned on \
-                    either. `chains-links` names both ends of three facts, and *bridge@2* is how \
-                    often the passage between is among the first two.",
+                    read who wrote rules, those of the others by 20 a relation; no rule was tuned on \
+                    any of them, and the weights of `auto` not on `chains-kept`. `chains-links` \
+                    names both ends of three facts, and *bridge@2* is how often the passage between \
+                    is among the first two.",
             datasets: &["chains-open", "chains-kept", "chains-links"],
             spec: spec(),
         },
@@ -61,7 +64,8 @@ pub(super) fn sections() -> Vec<Section> {
         Section {
             title: "The audit",
             about: "12 chains of ownership, each over three documents among 276, half Chinese, \
-                    half English; the middle document shares no name with the question. \
+                    half English; the middle document shares no name with the question, and *bridge@2* is \
+                    how often it is among the first two. \
                     `audit-hash` has vectors of hashed words, `audit` those of the model.",
             datasets: &[AUDIT_HASH, AUDIT],
             spec: spec(),

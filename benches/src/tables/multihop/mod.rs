@@ -300,7 +300,8 @@ mod tests {
         assert!(get("walk", "recall@5") > get("walk-seeds-only", "recall@5"));
         // What stands between two names is among the first two, and only because they are seeds.
         assert!(get("walk", "bridge@2") > get("walk-no-between", "bridge@2"));
-        assert!(get("auto", "hopped") > 0.0);
+        // The gate is fitted to a model's vectors; with others it may walk less, not worse.
+        assert!(get("auto", "recall@5") >= get("hybrid", "recall@5"));
         assert!(
             rows.iter()
                 .all(|row| row.metrics.values().all(|measure| !measure.is_timing()))

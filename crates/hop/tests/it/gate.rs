@@ -17,12 +17,9 @@ fn names_are_linked_by_the_passages_that_mention_them() {
         question,
         &["GAMMA SYSTEMS and the Alpha Capital are related."],
     );
-    assert_eq!(
-        (both.names.len(), both.unlinked.len(), both.apart),
-        (2, 0, false)
-    );
+    assert_eq!((both.names.len(), both.unlinked.len()), (2, 0));
     let each = signs(question, &["Alpha Capital grew.", "Gamma Systems shrank."]);
-    assert_eq!((each.unlinked.len(), each.apart), (0, true));
+    assert!(each.unlinked.is_empty());
     let one = signs(question, &["Alpha Capital grew.", "Gamma shrank."]);
     assert_eq!(one.unlinked, ["Gamma Systems"]);
     // Only the first five passages are looked at.
@@ -85,7 +82,7 @@ fn a_best_score_stands_out_of_few_passages_as_out_of_many() {
 fn a_question_in_chinese_is_read_as_well() {
     let question = "谁是 Alpha 资本的股东的实控人，与 Gamma 科技有什么关系？";
     let read = signs(question, &["Alpha 资本布局半导体。", "Gamma 科技被调查。"]);
-    assert_eq!((read.names.len(), read.apart), (2, true), "{read:?}");
+    assert_eq!((read.names.len(), read.unlinked.len()), (2, 0), "{read:?}");
 }
 
 #[test]

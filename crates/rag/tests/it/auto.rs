@@ -97,7 +97,6 @@ fn a_question_gets_the_route_that_it_needs_and_hit_for_hit_what_that_route_gives
         "threshold",
         "names",
         "unlinked",
-        "apart",
         "uncovered",
         "spread",
         "relations",
