@@ -23,8 +23,8 @@ pub use segments::Segments;
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 7] = [
-    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Multihop, &Tables,
+pub const TABLES: [&dyn Table; 8] = [
+    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Multihop, &Tables, &Segments,
 ];
 
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};
