@@ -17,14 +17,15 @@ const INITIALS: std::ops::RangeInclusive<usize> = 2..=6;
 ///
 /// ```
 /// use cornu_core::Extraction;
-/// use cornu_hop::{HopGraph, Passage};
+/// use cornu_hop::{GraphOptions, HopGraph, Passage};
 ///
 /// let named = |id, name: &str| Passage::new(id, "...", Extraction {
 ///     entities: vec![name.to_owned()],
 ///     ..Extraction::default()
 /// });
 /// let passages = [named(1, "Adolf, Duke of Holstein"), named(2, "Duke Adolf of Holstein"), named(3, "Delta Freight")];
-/// let graph = HopGraph::build(&passages)?;
+/// let options = GraphOptions { synonyms: Some(0.9), ..GraphOptions::default() };
+/// let graph = HopGraph::build_with(&passages, &options)?;
 /// let pair = graph.synonyms().next().ok_or("a pair")?;
 /// assert_eq!(graph.spelled(pair), ("Adolf, Duke of Holstein", "Duke Adolf of Holstein"));
 /// assert!(pair.similarity > 0.9 && graph.synonyms().count() == 1);

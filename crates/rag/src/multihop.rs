@@ -140,7 +140,7 @@ impl LiveRagIndex {
             .map(|(chunk, row)| passage(chunk, row.as_deref()))
             .collect::<Result<_, _>>()?;
         let graph = Arc::new(ViewGraph {
-            graph: HopGraph::build(&passages)?,
+            graph: HopGraph::build_with(&passages, &self.options.graph)?,
             unread,
         });
         self.graphs.keep(name, &graph);

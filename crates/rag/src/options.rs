@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
 use cornu_core::Extractor;
 use cornu_fuse::{Normalisation, RrfOptions};
-use cornu_hop::{HopGate, RecallOptions};
+use cornu_hop::{GraphOptions, HopGate, RecallOptions};
 use cornu_pool::CacheOptions;
 use cornu_remote::Disclosure;
 use cornu_rerank::{Reranker, TokenSpace};
@@ -66,6 +66,8 @@ pub struct RagOptions {
     /// [`complete_extractions`](crate::LiveRagIndex::complete_extractions). One that sends texts
     /// somewhere is held to `disclosure`, as the provider is.
     pub extractor: Option<Arc<dyn Extractor>>,
+    /// How the graph of names and facts is made: whether spellings are joined.
+    pub graph: GraphOptions,
     /// The weights of the walk over names and facts.
     pub recall: RecallOptions,
     /// What decides whether a question of [`search_auto`](crate::LiveRagIndex::search_auto) needs
@@ -141,6 +143,7 @@ impl Default for RagOptions {
             pool: 50,
             tokens: None,
             extractor: None,
+            graph: GraphOptions::default(),
             recall: RecallOptions::default(),
             gate: HopGate::default(),
             store: cornu_store::Options::default(),

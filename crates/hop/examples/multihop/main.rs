@@ -4,7 +4,7 @@
 //! `multihop FOLDER dev|test|all DIMENSION PASSAGES.f32 QUESTIONS.f32 [FACTS.f32 PHRASES.f32 | PROPOSITIONS.f32]`
 //!
 //! `OPENIE` names an OpenIE file to read in the place of the rules; `ALPHA`, `FACT` and `DENSE` set
-//! the options of the walk, as do `BETWEEN`, `SPELLING` (above 1: no synonyms) and
+//! the options of the walk, as do `BETWEEN`, `SPELLING` (1 or less: names as alike as that are joined) and
 //! `SPELLING_WEIGHT`; with `SHOW` the synonyms are printed. `DENSE_TOP` says how many passages the dense route
 //! gives it. With vectors of facts and phrases HippoRAG 2 as published is measured too, with those of propositions PropRAG,
 //! without synonyms. Facts, phrases and propositions are in the order in which the index gives them.
