@@ -208,7 +208,7 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
     folder.run("search --help").expect(0);
     folder.run("stats").expect(2);
     // What one command takes and another does not.
-    folder.write("cornu.toml", "route = \"dense\"\n");
+    folder.write("cornu.toml", "route = \"sparse\"\n");
     let run = folder.run("ask q --db a.db --public").expect(2);
     assert!(
         run.err.contains("route is set by cornu.toml:1"),
