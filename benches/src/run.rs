@@ -9,7 +9,7 @@ use cornu_eval::report;
 use crate::corpus::BenchData;
 use crate::models::Models;
 use crate::table::{Bench, Part, RowStore, Table, render_sections};
-use crate::tables::{TABLES, UNRECORDED};
+use crate::tables::TABLES;
 use crate::tree;
 
 /// The seed of every random choice.
@@ -108,10 +108,9 @@ fn show(text: &str) {
 }
 
 fn chosen(names: &[String]) -> Result<Vec<&'static dyn Table>> {
-    let known = || TABLES.iter().chain(&UNRECORDED).copied();
     for name in names {
-        if !known().any(|table| table.name() == name) {
-            let known: Vec<&str> = known().map(Table::name).collect();
+        if !TABLES.iter().any(|table| table.name() == name) {
+            let known: Vec<&str> = TABLES.iter().map(|table| table.name()).collect();
             bail!("there is no table {name:?}; there are {}", known.join(", "));
         }
     }
@@ -119,7 +118,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static dyn Table>> {
         return Ok(TABLES.to_vec());
     }
     let wanted = |table: &&dyn Table| names.iter().any(|name| name == table.name());
-    Ok(known().filter(wanted).collect())
+    Ok(TABLES.iter().copied().filter(wanted).collect())
 }
 
 /// Which finished rows a measurement may take.

@@ -26,13 +26,10 @@ pub use store::Store;
 
 use crate::table::Table;
 
-/// Tables that have no record yet: they are measured by their name, and by nothing else. One whose
-/// record is committed belongs to [`TABLES`].
-pub const UNRECORDED: [&dyn Table; 1] = [&Rerank];
-
-/// All tables with a record, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 10] = [
-    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Store, &HnswTable, &Multihop, &Tables, &Segments,
+/// All tables, in the order in which they are measured.
+pub const TABLES: [&dyn Table; 11] = [
+    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Store, &HnswTable, &Multihop, &Tables,
+    &Segments, &Rerank,
 ];
 
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

@@ -7,17 +7,12 @@ use std::process::Command as Program;
 
 use cornu_benches::corpus::BenchData;
 use cornu_benches::run::{self, Command};
-use cornu_benches::table::{Table, render_sections};
-use cornu_benches::tables::{TABLES, UNRECORDED};
+use cornu_benches::table::render_sections;
+use cornu_benches::tables::TABLES;
 use cornu_benches::tree;
 use cornu_eval::evidence::{Environment, Measure, Record, Row, Versions};
 
 const README: &str = "before\n<!-- table:chunking -->\n<!-- /table:chunking -->\nafter\n";
-
-/// With those that are written and not measured.
-fn written() -> impl Iterator<Item = &'static dyn Table> {
-    TABLES.into_iter().chain(UNRECORDED)
-}
 
 fn record(name: &str, value: f64) -> Record {
     let mut record = Record::measured(name, Environment::detect(&Versions::default()));
@@ -93,29 +88,10 @@ fn pages_are_what_the_records_render_to_and_nothing_else() {
     assert_eq!(run::rendering_differences(root, &TABLES).unwrap().len(), 3);
 }
 
-/// Without a record it is neither rendered nor checked, unless it is named.
-#[test]
-fn a_table_without_a_record_is_found_by_its_name_alone() {
-    let root = checkout(0.25);
-    let root = root.path();
-    for table in UNRECORDED {
-        let names = [table.name().to_owned()];
-        assert!(run::run(root, &[], Command::Render).unwrap());
-        assert!(run::run(root, &names, Command::Render).is_err());
-        let path = root.join(format!("docs/evidence/{}.json", table.name()));
-        record(table.name(), 0.25).write(&path).unwrap();
-        assert!(run::run(root, &names, Command::Render).unwrap());
-        let page = root.join(format!("docs/tables/{}.md", table.name()));
-        assert!(page.is_file());
-    }
-    let error = run::run(root, &["none".to_owned()], Command::Render).unwrap_err();
-    assert!(error.to_string().contains("rerank"), "{error}");
-}
-
 /// A page of several sections holds each row once, under the heading of its data set.
 #[test]
 fn a_row_stands_in_one_section() {
-    for table in written() {
+    for table in TABLES {
         let sections = table.sections();
         for printed in table.printed() {
             let places = printed.dataset.as_deref().map(|dataset| {
@@ -137,7 +113,10 @@ fn a_row_stands_in_one_section() {
 /// The rows of made-up records, one for each data set of each section.
 #[test]
 fn pages_of_sections_stay() {
-    for table in written().filter(|table| table.sections().len() > 1) {
+    for table in TABLES
+        .into_iter()
+        .filter(|table| table.sections().len() > 1)
+    {
         let mut record = record(table.name(), 0.5);
         record.rows.clear();
         for (at, dataset) in table
