@@ -73,8 +73,9 @@ impl GraphOptions {
 /// Nodes are passages and names, numbered by id and by key, so that equal content gives equal
 /// bits. A passage is joined to the names that stand in it, and more strongly to the name in its
 /// title. A name joins passages when at least two have it; a name of one passage has a node only
-/// when it is a title or is spelled otherwise elsewhere: spellings of one name are joined. Titles of visible passages are looked for in the text of the others, so a
-/// passage whose extractor missed one is joined nevertheless.
+/// when it is a title or, where [`GraphOptions::synonyms`] joins spellings, is spelled otherwise
+/// elsewhere. Titles of visible passages are looked for in the text of the others, so a passage whose
+/// extractor missed one is joined nevertheless.
 ///
 /// [`HopMemory`](crate::HopMemory) makes it; see there for an example.
 #[derive(Debug)]

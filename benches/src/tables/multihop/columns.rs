@@ -10,8 +10,8 @@ pub(super) const ABOUT: &str = "Questions whose answer takes several passages, e
     unit. `dense`, `bm25` and `hybrid` (reciprocal ranks over the best 100 of both; the chapter's \
     levels 1 and 2 are `dense` and `hybrid`) know passages only. `walk` is `HopGraph::recall` with \
     the dense ranking, as the product asks it; the rows below it take a part away: no steps \
-    (`walk-seeds-only`), no seeds from facts, none between names, none from vectors, no edges \
-    between spellings of one name. `auto` is the hybrid search, or the walk where `HopGate` decides \
+    (`walk-seeds-only`), no seeds from facts, none between names, none from vectors; \
+    `walk-synonyms` adds edges between spellings of one name. `auto` is the hybrid search, or the walk where `HopGate` decides \
     from it that the question needs hops; *hopped* is the share of questions where it did. `level-3` is the chapter's \
     walk over names: HippoRAG 1 with the damping 0.85. All others are published methods, without \
     their language models and without synonyms; `published` keeps the quirks of the published \
