@@ -8,10 +8,15 @@ use cornu_core::{
     Acl, ByteSpan, Chunk, ChunkId, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId,
     DocumentFacts, Fingerprint, LineSpan, Principal,
 };
+use cornu_eval::evidence::Row;
+use cornu_eval::report::TableSpec;
 use cornu_store::{Durability, Options, Snapshot, SqliteVecStore, StoreError};
 use ndarray::{Array2, ArrayView1};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
+
+use crate::run::say;
+use crate::table::{Bench, Part, Section};
 
 /// D of the small embedding models.
 pub(crate) const DIMENSION: usize = 384;
@@ -49,6 +54,76 @@ pub(crate) const VIEWS: [(usize, &str); 4] = [
     (100, "tenth"),
     (10, "hundredth"),
 ];
+
+/// Vectors of the full part, and questions on them.
+const FULL: (usize, usize) = (100_000, 100);
+const QUICK: (usize, usize) = (3000, 20);
+
+/// A section for each structure, a data set for each view.
+pub(crate) fn sections_of_views(spec: impl Fn() -> TableSpec) -> [Section; 2] {
+    [
+        Section {
+            title: "Clustered",
+            about: "",
+            datasets: &[
+                "clustered-1000",
+                "clustered-500",
+                "clustered-100",
+                "clustered-10",
+            ],
+            spec: spec(),
+        },
+        Section {
+            title: "Without structure",
+            about: "",
+            datasets: &[
+                "unstructured-1000",
+                "unstructured-500",
+                "unstructured-100",
+                "unstructured-10",
+            ],
+            spec: spec(),
+        },
+    ]
+}
+
+/// Measures in a space of each structure, as large as the part of the table asks for; `measure` is
+/// told how many vectors that is.
+pub(crate) fn in_both_structures(
+    bench: &Bench<'_>,
+    measure: impl Fn(Structure, &Space, usize) -> Result<Vec<Row>>,
+) -> Result<Vec<Row>> {
+    let (count, questions) = match bench.part {
+        Part::Full => FULL,
+        Part::Quick => QUICK,
+    };
+    let mut rows = Vec::new();
+    for structure in [Structure::Clustered, Structure::None] {
+        let space = Space::build(structure, count, questions, bench.seed)?;
+        rows.extend(measure(structure, &space, count)?);
+        say(&format!("  {}: measured", structure.name()));
+    }
+    Ok(rows)
+}
+
+/// What each system finds for each question, in each view: the view's data set, and the answers in
+/// the order of the systems.
+pub(crate) fn ask_in_views(
+    structure: Structure,
+    space: &Space,
+    stores: &[SqliteVecStore],
+) -> Result<Vec<(usize, String, Vec<Answers>)>> {
+    let ask_in = |(share, grant): (usize, &str)| {
+        let who = asker(grant)?;
+        let snapshots = stores
+            .iter()
+            .map(|store| store.snapshot(&who))
+            .collect::<Result<Vec<_>, _>>()?;
+        let answers = ask(&snapshots, &space.questions)?;
+        Ok((share, format!("{}-{share}", structure.name()), answers))
+    };
+    VIEWS.into_iter().map(ask_in).collect()
+}
 
 /// A store of such vectors, and questions that lie as they do.
 pub(crate) struct Space {

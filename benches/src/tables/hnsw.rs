@@ -8,12 +8,9 @@ use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_store::{Approximate, Hnsw, Options, Route, Rung, Scan, SqliteVecStore};
 
 use super::store::row_of;
-use crate::run::say;
 use crate::table::{Bench, Part, Section, Table};
-use crate::vectors::{self, Space, Structure, VIEWS};
+use crate::vectors::{self, Space, Structure};
 
-const ROWS: usize = 100_000;
-const QUESTIONS: usize = 100;
 const EFS: [(usize, &str); 7] = [
     (8, "ef-8"),
     (16, "ef-16"),
@@ -47,29 +44,8 @@ impl Table for HnswTable {
     }
 
     fn sections(&self) -> Vec<Section> {
-        vec![
-            Section {
-                title: "Clustered",
-                about: "",
-                datasets: &[
-                    "clustered-1000",
-                    "clustered-500",
-                    "clustered-100",
-                    "clustered-10",
-                ],
-                spec: spec(),
-            },
-            Section {
-                title: "Without structure",
-                about: "",
-                datasets: &[
-                    "unstructured-1000",
-                    "unstructured-500",
-                    "unstructured-100",
-                    "unstructured-10",
-                ],
-                spec: spec(),
-            },
+        let mut sections = Vec::from(vectors::sections_of_views(spec));
+        sections.extend([
             Section {
                 title: "What is measured on the graph itself",
                 about: "200 of its rows for questions, each of which is not to find itself.",
@@ -88,7 +64,8 @@ impl Table for HnswTable {
                     Column::new("bytes a vector", "bytes", Format::Fixed(1)),
                 ]),
             },
-        ]
+        ]);
+        sections
     }
 
     fn brief(&self) -> Section {
@@ -109,17 +86,9 @@ impl Table for HnswTable {
     }
 
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        for structure in [Structure::Clustered, Structure::None] {
-            let (count, questions) = match bench.part {
-                Part::Full => (ROWS, QUESTIONS),
-                Part::Quick => (3000, 20),
-            };
-            let space = Space::build(structure, count, questions, bench.seed)?;
-            rows.extend(measure(structure, &space, count, bench)?);
-            say(&format!("  {}: measured", structure.name()));
-        }
-        Ok(rows)
+        vectors::in_both_structures(bench, |structure, space, count| {
+            measure(structure, space, count, bench)
+        })
     }
 
     fn models(&self, _: &Bench<'_>) -> Result<Vec<Model>> {
@@ -199,16 +168,9 @@ fn measure(
     let seconds = start.elapsed().as_secs_f64();
     let name = structure.name();
     let mut rows = Vec::new();
-    for (share, grant) in VIEWS {
-        let who = vectors::asker(grant)?;
-        let snapshots = stores
-            .iter()
-            .map(|store| store.snapshot(&who))
-            .collect::<Result<Vec<_>, _>>()?;
-        let answers = vectors::ask(&snapshots, &space.questions)?;
+    for (_, dataset, answers) in vectors::ask_in_views(structure, space, &stores)? {
         let truth = answers.first().context("there are systems")?;
         for ((system, _), answers) in systems.iter().zip(&answers) {
-            let dataset = format!("{name}-{share}");
             rows.push(row_of(&dataset, system, answers, truth, bench)?);
         }
     }

@@ -10,13 +10,9 @@ use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_store::{Options, Route, Scan, SqliteVecStore};
 
 use crate::paired::{self, Samples};
-use crate::run::say;
 use crate::table::{Bench, Part, Section, Table};
 use crate::timing::quantile;
-use crate::vectors::{self, Answers, DIMENSION, Space, Structure, VIEWS};
-
-const ROWS: usize = 100_000;
-const QUESTIONS: usize = 100;
+use crate::vectors::{self, Answers, DIMENSION, Space, Structure};
 
 /// Table `store`.
 pub struct Store;
@@ -75,30 +71,7 @@ impl Table for Store {
     }
 
     fn sections(&self) -> Vec<Section> {
-        vec![
-            Section {
-                title: "Clustered",
-                about: "",
-                datasets: &[
-                    "clustered-1000",
-                    "clustered-500",
-                    "clustered-100",
-                    "clustered-10",
-                ],
-                spec: spec(),
-            },
-            Section {
-                title: "Without structure",
-                about: "",
-                datasets: &[
-                    "unstructured-1000",
-                    "unstructured-500",
-                    "unstructured-100",
-                    "unstructured-10",
-                ],
-                spec: spec(),
-            },
-        ]
+        vectors::sections_of_views(spec).into()
     }
 
     fn brief(&self) -> Section {
@@ -120,17 +93,9 @@ impl Table for Store {
     }
 
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        for structure in [Structure::Clustered, Structure::None] {
-            let (count, questions) = match bench.part {
-                Part::Full => (ROWS, QUESTIONS),
-                Part::Quick => (3000, 20),
-            };
-            let space = Space::build(structure, count, questions, bench.seed)?;
-            rows.extend(measure(structure, &space, count, bench)?);
-            say(&format!("  {}: measured", structure.name()));
-        }
-        Ok(rows)
+        vectors::in_both_structures(bench, |structure, space, count| {
+            measure(structure, space, count, bench)
+        })
     }
 
     fn models(&self, _: &Bench<'_>) -> Result<Vec<Model>> {
@@ -178,15 +143,8 @@ fn measure(
         .map(|system| space.open(&system.options))
         .collect::<Result<_, _>>()?;
     let mut rows = Vec::new();
-    for (share, grant) in VIEWS {
-        let who = vectors::asker(grant)?;
-        let snapshots = stores
-            .iter()
-            .map(|store| store.snapshot(&who))
-            .collect::<Result<Vec<_>, _>>()?;
-        let answers = vectors::ask(&snapshots, &space.questions)?;
+    for (share, dataset, answers) in vectors::ask_in_views(structure, space, &stores)? {
         let truth = answers.first().context("there are systems")?;
-        let dataset = format!("{}-{share}", structure.name());
         for (system, answers) in systems.iter().zip(&answers) {
             let mut row = row_of(&dataset, system.name, answers, truth, bench)?;
             let bytes = Measure::exact(system.bytes as f64, "bytes", 1);
@@ -270,6 +228,7 @@ fn seconds_to_read(bytes: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vectors::VIEWS;
 
     #[test]
     fn every_data_set_stands_in_one_section() {
