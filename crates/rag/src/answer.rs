@@ -256,16 +256,16 @@ impl LiveRagIndex {
         snapshot: &Snapshot<'_>,
         question: &str,
     ) -> Result<Judged, RagError> {
-        let routes = self.routes(snapshot, question, self.options.evidence)?;
         let anchors = match self.options.entity_check {
             true => anchors(&self.options.tokenizer, question),
             false => Vec::new(),
         };
         let Candidates {
+            routes,
             mut hits,
             walked,
             decision,
-        } = self.candidates(route, snapshot, question, &routes)?;
+        } = self.candidates(route, snapshot, question)?;
         for anchor in anchors.iter().take(MOST_NAMES) {
             hits.extend(self.naming(snapshot, anchor.text(), &routes)?);
         }

@@ -9,7 +9,7 @@ use crate::explain;
 use crate::extractions::text;
 use crate::index::LiveRagIndex;
 use crate::multihop::Walked;
-use crate::search::{Found, Hit, Place, Routes, hits, in_order};
+use crate::search::{Found, Hit, Place, Routes, found, hits, in_order};
 
 /// So many scores and passages of the first stage are looked at.
 const SCORES: usize = 100;
@@ -87,21 +87,16 @@ impl LiveRagIndex {
     ) -> Result<Found, RagError> {
         self.extractor()?;
         let snapshot = self.snapshot(principal)?;
-        let routes = self.routes(&snapshot, question, k)?;
         let mut trace = Trace::new();
+        let (routes, decision) = self.auto(&snapshot, question, k)?;
         routes.note(&mut trace, self);
-        let decision = self.decide_route(&snapshot, question, &routes)?;
         note(&mut trace, &decision);
         if decision.hops {
             let walked = self.walk(&snapshot, question, &routes.dense, k)?;
             let hits = walked.shown(&snapshot, &routes.dense, &mut trace)?;
             return Ok(Found { hits, trace });
         }
-        let hits = routes.hits(&snapshot)?;
-        for (at, hit) in hits.iter().enumerate() {
-            explain::hit(&mut trace, at + 1, hit);
-        }
-        Ok(Found { hits, trace })
+        Ok(found(routes.hits(&snapshot)?, trace))
     }
 
     /// As [`explain`](Self::explain) or [`explain_hop`](Self::explain_hop), whichever the question
@@ -117,11 +112,10 @@ impl LiveRagIndex {
     ) -> Result<Trace, RagError> {
         self.extractor()?;
         let snapshot = self.snapshot(principal)?;
-        let routes = self.routes(&snapshot, question, k)?;
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
+        let (routes, decision) = self.auto(&snapshot, question, k)?;
         routes.note(&mut trace, self);
-        let decision = self.decide_route(&snapshot, question, &routes)?;
         note(&mut trace, &decision);
         if decision.hops {
             let walked = self.walk(&snapshot, question, &routes.dense, k)?;
@@ -149,39 +143,58 @@ impl LiveRagIndex {
         Ok(trace)
     }
 
-    /// The candidates of an answer, and what led to them.
+    /// The candidates of an answer, and what led to them. A reranker looks at those of the hybrid
+    /// search alone.
     pub(crate) fn candidates(
         &self,
         route: AnswerRoute,
         snapshot: &Snapshot<'_>,
         question: &str,
-        routes: &Routes,
     ) -> Result<Candidates, RagError> {
-        let decision = match route {
+        let k = self.options.evidence;
+        let (routes, decision) = match route {
             AnswerRoute::Auto => {
                 self.extractor()?;
-                Some(self.decide_route(snapshot, question, routes)?)
+                let (routes, decision) = self.auto(snapshot, question, k)?;
+                (routes, Some(decision))
             }
-            AnswerRoute::Dense | AnswerRoute::Hybrid | AnswerRoute::Hop => None,
+            AnswerRoute::Hybrid => (self.routes(snapshot, question, k)?, None),
+            AnswerRoute::Dense | AnswerRoute::Hop => {
+                (self.first_stage(snapshot, question, k)?, None)
+            }
         };
         let hops = route == AnswerRoute::Hop || decision.as_ref().is_some_and(|one| one.hops);
-        let k = self.options.evidence;
-        if hops {
-            let walked = self.walk(snapshot, question, &routes.dense, k)?;
-            return Ok(Candidates {
-                hits: walked.hits(snapshot, &routes.dense)?,
-                walked: Some(walked),
-                decision,
-            });
-        }
+        let walked = match hops {
+            true => Some(self.walk(snapshot, question, &routes.dense, k)?),
+            false => None,
+        };
+        let hits = match (&walked, route) {
+            (Some(walked), _) => walked.hits(snapshot, &routes.dense)?,
+            (None, AnswerRoute::Dense) => nearest(snapshot, &routes.dense, k)?,
+            (None, _) => routes.hits(snapshot)?,
+        };
         Ok(Candidates {
-            hits: match route {
-                AnswerRoute::Dense => nearest(snapshot, &routes.dense, k)?,
-                _ => routes.hits(snapshot)?,
-            },
-            walked: None,
+            routes,
+            hits,
+            walked,
             decision,
         })
+    }
+
+    /// The first stage and what it says of the question; with the second look where no walk is to
+    /// be taken.
+    fn auto(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        k: usize,
+    ) -> Result<(Routes, HopDecision), RagError> {
+        let mut routes = self.first_stage(snapshot, question, k)?;
+        let decision = self.decide_route(snapshot, question, &routes)?;
+        if !decision.hops {
+            self.look_again(snapshot, question, &mut routes)?;
+        }
+        Ok((routes, decision))
     }
 
     /// Whether to walk, from what the first stage found under the snapshot's view.
@@ -193,10 +206,8 @@ impl LiveRagIndex {
     ) -> Result<HopDecision, RagError> {
         let scores = routes.dense.iter().take(SCORES).map(|hit| hit.score);
         let dense: Vec<f64> = scores.collect();
-        let mut passages = Vec::new();
-        for id in routes.first().iter().take(PASSAGES) {
-            passages.extend(snapshot.chunk(id)?.map(|chunk| text(&chunk)));
-        }
+        let chunks = snapshot.chunks(routes.first().iter().take(PASSAGES))?;
+        let passages: Vec<String> = chunks.iter().flatten().map(text).collect();
         let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
         Ok(self.options.gate.decide(&FirstStage {
             question,
@@ -208,6 +219,7 @@ impl LiveRagIndex {
 
 /// What an answer is looked for in.
 pub(crate) struct Candidates {
+    pub(crate) routes: Routes,
     pub(crate) hits: Vec<Hit>,
     pub(crate) walked: Option<Walked>,
     pub(crate) decision: Option<HopDecision>,

@@ -194,8 +194,21 @@ impl LiveRagIndex {
         Ok(())
     }
 
-    /// Both routes on one snapshot, fused, cut at `k`.
+    /// Both routes on one snapshot, fused, looked at again by a reranker where there is one, cut at
+    /// `k`.
     pub(crate) fn routes(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        k: usize,
+    ) -> Result<Routes, RagError> {
+        let mut routes = self.first_stage(snapshot, question, k)?;
+        self.look_again(snapshot, question, &mut routes)?;
+        Ok(routes)
+    }
+
+    /// As [`routes`](Self::routes), before any reranker.
+    pub(crate) fn first_stage(
         &self,
         snapshot: &Snapshot<'_>,
         question: &str,
@@ -216,19 +229,29 @@ impl LiveRagIndex {
         let first = fused.ranking().iter().take(LEADS);
         let first = first.map(|hit| hit.id).collect();
         let fused = fused.top(pool);
-        let second = self.second_look(snapshot, question, &fused)?;
         Ok(Routes {
             k,
             pool,
             depth,
             first,
-            second,
+            second: None,
             query,
             dense,
             sparse,
             rows,
             fused,
         })
+    }
+
+    /// Has the reranker, where there is one, look at the best of the first stage.
+    pub(crate) fn look_again(
+        &self,
+        snapshot: &Snapshot<'_>,
+        question: &str,
+        routes: &mut Routes,
+    ) -> Result<(), RagError> {
+        routes.second = self.second_look(snapshot, question, &routes.fused)?;
+        Ok(())
     }
 
     /// The chunks that are best by BM25 for one name of a question alone, with their places in the
@@ -346,7 +369,11 @@ impl Routes {
             (next(), next())
         };
         let Some(second) = &self.second else {
-            return hits(snapshot, in_order(self.fused.ranking()), places);
+            return hits(
+                snapshot,
+                in_order(self.fused.ranking()).take(self.k),
+                places,
+            );
         };
         let mut hits = hits(snapshot, second.order().take(self.k), places)?;
         for hit in &mut hits {
@@ -435,7 +462,7 @@ fn by_one(
     Ok(found(hits, trace))
 }
 
-fn found(hits: Vec<Hit>, mut trace: Trace) -> Found {
+pub(crate) fn found(hits: Vec<Hit>, mut trace: Trace) -> Found {
     for (at, hit) in hits.iter().enumerate() {
         explain::hit(&mut trace, at + 1, hit);
     }

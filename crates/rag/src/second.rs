@@ -91,12 +91,14 @@ impl LiveRagIndex {
             return Ok(None);
         };
         let pool = self.options.pool;
-        let mut chunks: Vec<(Chunk, f64)> = Vec::with_capacity(pool.min(fused.ranking().len()));
-        for hit in fused.ranking().iter().take(pool) {
-            if let Some(chunk) = snapshot.chunk(&hit.id)? {
-                chunks.push((chunk, hit.score));
-            }
-        }
+        let best = || fused.ranking().iter().take(pool);
+        let found = snapshot.chunks(best().map(|hit| &hit.id))?;
+        let scores = best().map(|hit| hit.score);
+        let chunks: Vec<(Chunk, f64)> = found
+            .into_iter()
+            .zip(scores)
+            .filter_map(|(chunk, score)| Some((chunk?, score)))
+            .collect();
         let tokens = stored_tokens(snapshot, &**reranker, &chunks)?;
         let candidates = chunks
             .iter()

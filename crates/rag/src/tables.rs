@@ -79,10 +79,7 @@ impl LiveRagIndex {
         let mut documents: BTreeMap<DocId, Vec<TableView>> = BTreeMap::new();
         let mut asked: Vec<ChunkId> = Vec::new();
         let mut found = Vec::new();
-        for id in routes.leads() {
-            let Some(chunk) = snapshot.chunk(&id)? else {
-                continue;
-            };
+        for chunk in snapshot.chunks(&routes.leads())?.into_iter().flatten() {
             let Some(parent) = chunk.parent else {
                 continue;
             };

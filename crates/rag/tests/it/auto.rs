@@ -1,12 +1,15 @@
 //! The route that chooses between the hybrid search and the walk.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cornu::core::{PairScorer, ProviderError};
 use cornu::extract::RuleExtractor;
 use cornu::hop::HopGate;
+use cornu::rerank::{CrossEncoder, Scale, Scorer};
 use cornu::{
-    Acl, AnswerRoute, AskOptions, Document, Found, HashEmbeddingProvider, Principal, RagError,
-    RagOptions,
+    Acl, AnswerRoute, AskOptions, Document, Fingerprint, Found, HashEmbeddingProvider, Principal,
+    RagError, RagOptions,
 };
 
 use crate::world::{Home, document, grants, holder, options};
@@ -158,6 +161,49 @@ fn an_answer_by_auto_is_that_of_the_route_it_takes() {
     let nearest = home.index.search_dense(&reader, PLAIN, 6).unwrap();
     for hit in &nearest.hits {
         assert!(dense.contains(&hit.chunk.id.to_string()), "{dense}");
+    }
+}
+
+/// What a walk or the dense search gives is not reranked, so no model is asked for it.
+#[test]
+fn a_reranker_looks_at_what_the_hybrid_search_gives_and_at_nothing_else() {
+    struct Counting(Fingerprint, AtomicUsize);
+    impl PairScorer for Counting {
+        fn fingerprint(&self) -> &Fingerprint {
+            &self.0
+        }
+        fn score(&self, _: &str, documents: &[&str]) -> Result<Vec<f32>, ProviderError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            Ok(documents.iter().map(|text| text.len() as f32).collect())
+        }
+    }
+    let scorer = Arc::new(Counting(Fingerprint::new("counting"), AtomicUsize::new(0)));
+    let reranker = CrossEncoder::new(Scorer::new(Arc::clone(&scorer) as _, Scale::Logit));
+    let options = RagOptions {
+        reranker: Some(Arc::new(reranker)),
+        ..reading()
+    };
+    let home = home(&documents(), options);
+    let (reader, low) = (Principal::public(), home.threshold(-1.0));
+    let ask = |question, route| {
+        let options = AskOptions {
+            route,
+            ..AskOptions::default()
+        };
+        home.index.ask(&reader, question, &low, &options).unwrap();
+        scorer.1.swap(0, Ordering::Relaxed)
+    };
+    assert_eq!(ask(RELATED, AnswerRoute::Auto), 0);
+    assert_eq!(ask(RELATED, AnswerRoute::Hop), 0);
+    assert_eq!(ask(PLAIN, AnswerRoute::Dense), 0);
+    assert_eq!(ask(PLAIN, AnswerRoute::Auto), 1);
+    assert_eq!(ask(PLAIN, AnswerRoute::Hybrid), 1);
+    for (question, times) in [(RELATED, 0), (PLAIN, 1)] {
+        let found = home.index.search_auto(&reader, question, 3).unwrap();
+        assert_eq!(found.hits.len(), 3);
+        assert_eq!(scorer.1.swap(0, Ordering::Relaxed), times);
+        home.index.explain_auto(&reader, question, 3).unwrap();
+        assert_eq!(scorer.1.swap(0, Ordering::Relaxed), times);
     }
 }
 
