@@ -6,12 +6,15 @@ other documents speak of the same trade without repeating the question. The midd
 first chain is the one of the course chapter. Same seed, same bytes: `make.py --check` compares.
 """
 
-import json
 import random
 import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+sys.path.append(str(FOLDER.parent))
+
+from made import beir, write  # noqa: E402
+
 SEED = 14
 DISTRACTORS = 240
 
@@ -87,23 +90,10 @@ def files():
             seen.add(text)
             passages.append((None, text))
     draw.shuffle(passages)
-    line = lambda value: json.dumps(value, ensure_ascii=False) + "\n"
-    corpus = [line({"_id": f"d{at:03}", "title": "", "text": text}) for at, (_, text) in enumerate(passages)]
-    queries = [line({"_id": f"q{at:02}", "text": text}) for at, text in enumerate(questions, 1)]
+    corpus = [{"_id": f"d{at:03}", "title": "", "text": text} for at, (_, text) in enumerate(passages)]
+    queries = [{"_id": f"q{at:02}", "text": text} for at, text in enumerate(questions, 1)]
     gold = sorted((of[0], at, of[1]) for at, (of, _) in enumerate(passages) if of)
-    qrels = ["query-id\tcorpus-id\tscore\n"]
-    qrels += [f"q{of:02}\td{at:03}\t{grade}\n" for of, at, grade in gold]
-    return {"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}
+    return beir(corpus, queries, [(f"q{of:02}", f"d{at:03}", grade) for of, at, grade in gold])
 
 
-def main():
-    check = sys.argv[1:] == ["--check"]
-    for name, lines in files().items():
-        path, text = FOLDER / name, "".join(lines)
-        if not check:
-            path.write_text(text, encoding="utf-8")
-        elif path.read_text(encoding="utf-8") != text:
-            sys.exit(f"{path} is not what make.py writes; run it without --check")
-
-
-main()
+write(FOLDER, files())

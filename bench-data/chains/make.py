@@ -15,6 +15,10 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+sys.path.append(str(FOLDER.parent))
+
+from made import beir, write  # noqa: E402
+
 SEED = 31
 OPEN, LINKS, KEPT = 144, 36, 72
 
@@ -161,23 +165,10 @@ def files():
                     gold = (query, 2 if between else 1) if things is chain else None
                     passages.append((gold, passage(draw, phrasings, relation, subject, thing)))
     draw.shuffle(passages)
-    line = lambda value: json.dumps(value, ensure_ascii=False) + "\n"
-    corpus = [line({"_id": f"c{at:04}", "title": "", "text": text}) for at, (_, text) in enumerate(passages)]
-    asked = [line({"_id": query, "text": text, "type": f"{hops} hops"}) for query, hops, text in queries]
+    corpus = [{"_id": f"c{at:04}", "title": "", "text": text} for at, (_, text) in enumerate(passages)]
+    asked = [{"_id": query, "text": text, "type": f"{hops} hops"} for query, hops, text in queries]
     gold = sorted((*of, at) for at, (of, _) in enumerate(passages) if of)
-    qrels = ["query-id\tcorpus-id\tscore\n"]
-    qrels += [f"{query}\tc{at:04}\t{grade}\n" for query, grade, at in gold]
-    return {"corpus.jsonl": corpus, "queries.jsonl": asked, "qrels.tsv": qrels}
+    return beir(corpus, asked, [(query, f"c{at:04}", grade) for query, grade, at in gold])
 
 
-def main():
-    check = sys.argv[1:] == ["--check"]
-    for name, lines in files().items():
-        path, text = FOLDER / name, "".join(lines)
-        if not check:
-            path.write_text(text, encoding="utf-8")
-        elif path.read_text(encoding="utf-8") != text:
-            sys.exit(f"{path} is not what make.py writes; run it without --check")
-
-
-main()
+write(FOLDER, files())
