@@ -80,7 +80,7 @@ impl EmbeddingProvider for Cached {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -88,7 +88,11 @@ mod tests {
 
     use super::*;
 
-    struct Counting(HashEmbeddingProvider, Arc<AtomicUsize>);
+    /// Counts the texts that it is given.
+    pub(crate) struct Counting(
+        pub(crate) HashEmbeddingProvider,
+        pub(crate) Arc<AtomicUsize>,
+    );
 
     impl EmbeddingProvider for Counting {
         fn dimension(&self) -> usize {

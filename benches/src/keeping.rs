@@ -221,25 +221,7 @@ mod tests {
     use cornu_embed::hash::HashEmbeddingProvider;
 
     use super::*;
-
-    struct Counting(HashEmbeddingProvider, Arc<AtomicUsize>);
-
-    impl EmbeddingProvider for Counting {
-        fn dimension(&self) -> usize {
-            self.0.dimension()
-        }
-        fn fingerprint(&self) -> &Fingerprint {
-            self.0.fingerprint()
-        }
-        fn embed_counted(&self, texts: &[&str]) -> Result<Embeddings, ProviderError> {
-            self.1.fetch_add(texts.len(), Ordering::Relaxed);
-            self.0.embed_counted(texts)
-        }
-        fn embed_query(&self, text: &str) -> Result<Array1<f32>, ProviderError> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            self.0.embed_query(text)
-        }
-    }
+    use crate::cached::tests::Counting;
 
     impl PairScorer for Counting {
         fn fingerprint(&self) -> &Fingerprint {

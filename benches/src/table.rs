@@ -29,8 +29,10 @@ pub trait Table: Sync {
     /// What the READMEs show: fewer columns, or fewer rows.
     fn brief(&self) -> Section;
 
-    /// What the course chapter prints for the same rows.
-    fn printed(&self) -> Vec<Printed>;
+    /// What the course chapter prints for the same rows: nothing, unless a table says otherwise.
+    fn printed(&self) -> Vec<Printed> {
+        Vec::new()
+    }
 
     /// Measures one part. Quality is a function of the inputs; timings are only part of the full.
     ///
@@ -56,8 +58,11 @@ pub trait Table: Sync {
         Ok(None)
     }
 
-    /// Files below `bench-data` that the figures depend on, besides the corpus.
-    fn inputs(&self) -> &'static [&'static str];
+    /// Files below `bench-data` that the figures depend on, besides the corpus: none, unless a table
+    /// says otherwise.
+    fn inputs(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// What was used, and under which licence: `bench-data` and the packaged models, unless a table
     /// says otherwise.

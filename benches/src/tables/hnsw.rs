@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
+use cornu_eval::evidence::{License, Measure, Model, Row};
 use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_store::{Approximate, Hnsw, Options, Route, Rung, Scan, SqliteVecStore};
 
@@ -81,10 +81,6 @@ impl Table for HnswTable {
         }
     }
 
-    fn printed(&self) -> Vec<Printed> {
-        Vec::new()
-    }
-
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
         vectors::in_both_structures(bench, |structure, space, count| {
             measure(structure, space, count, bench)
@@ -93,10 +89,6 @@ impl Table for HnswTable {
 
     fn models(&self, _: &Bench<'_>) -> Result<Vec<Model>> {
         Ok(Vec::new())
-    }
-
-    fn inputs(&self) -> &'static [&'static str] {
-        &[]
     }
 
     fn licenses(&self) -> Vec<License> {

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
+use cornu_eval::evidence::{License, Measure, Model, Row};
 use cornu_eval::report::{Column, Format, TableSpec};
 use cornu_store::{Options, Route, Scan, SqliteVecStore};
 
@@ -88,10 +88,6 @@ impl Table for Store {
         }
     }
 
-    fn printed(&self) -> Vec<Printed> {
-        Vec::new()
-    }
-
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
         vectors::in_both_structures(bench, |structure, space, count| {
             measure(structure, space, count, bench)
@@ -100,10 +96,6 @@ impl Table for Store {
 
     fn models(&self, _: &Bench<'_>) -> Result<Vec<Model>> {
         Ok(Vec::new())
-    }
-
-    fn inputs(&self) -> &'static [&'static str] {
-        &[]
     }
 
     fn licenses(&self) -> Vec<License> {

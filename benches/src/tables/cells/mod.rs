@@ -6,7 +6,7 @@ mod measure;
 mod set;
 
 use anyhow::Result;
-use cornu_eval::evidence::{Printed, Row};
+use cornu_eval::evidence::Row;
 use cornu_eval::questions::Question;
 
 use crate::models::{PINNED, Prefixes};
@@ -44,10 +44,6 @@ impl Table for Tables {
 
     fn brief(&self) -> Section {
         columns::brief()
-    }
-
-    fn printed(&self) -> Vec<Printed> {
-        Vec::new()
     }
 
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {

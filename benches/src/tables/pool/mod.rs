@@ -114,10 +114,6 @@ impl Table for Pool {
         Ok(Vec::new())
     }
 
-    fn inputs(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn licenses(&self) -> Vec<License> {
         Vec::new()
     }

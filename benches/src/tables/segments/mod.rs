@@ -8,7 +8,7 @@ mod systems;
 mod world;
 
 use anyhow::{Result, ensure};
-use cornu_eval::evidence::{Measure, Printed, Row};
+use cornu_eval::evidence::{Measure, Row};
 use cornu_eval::questions::{Question, Ranks};
 
 use crate::table::{Bench, Part, Section, Table};
@@ -56,10 +56,6 @@ impl Table for Segments {
 
     fn brief(&self) -> Section {
         columns::brief()
-    }
-
-    fn printed(&self) -> Vec<Printed> {
-        Vec::new()
     }
 
     fn measure(&self, bench: &Bench<'_>) -> Result<Vec<Row>> {
