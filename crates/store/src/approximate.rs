@@ -63,12 +63,7 @@ impl SqliteVecStore {
                 build_ef: options.build_ef,
             };
             let rows = resident.rows()?;
-            let built = graph::build(shape, rows.len(), |take| {
-                (0..rows.len()).try_for_each(|row| {
-                    take(rows.get(row)?.1);
-                    Ok::<_, Damaged>(())
-                })
-            })?;
+            let built = graph::build(shape, &rows)?;
             let ladder = climb(built.net(), &rows, &Probe::of_rows(&rows)?)?;
             Ok(self.keep_graph(state, resident, built.net(), &ladder))
         })?

@@ -55,7 +55,7 @@ impl Int8Codes {
     }
 
     /// The least that the similarity of each of some rows may be; `None` where there are no such
-    /// rows. `sums` is room for as many numbers.
+    /// rows. `out` has room for as many numbers.
     pub(crate) fn at_least(
         &self,
         rows: std::ops::Range<usize>,
@@ -213,6 +213,7 @@ impl BitCodes {
     }
 
     /// Estimates of the similarity of some rows, less q·c; `None` where there are no such rows.
+    /// `out` has room for as many numbers.
     pub(crate) fn estimates(
         &self,
         rows: std::ops::Range<usize>,

@@ -9,8 +9,9 @@
 use rayon::prelude::*;
 
 use super::Shape;
-use super::net::{NONE, Near, Net, entry, insertion_order, place_of, upper_places};
+use super::net::{NONE, Near, Net, insertion_order, place_of, upper_places};
 use crate::codes::encode;
+use crate::resident::{Damaged, Rows};
 
 /// The largest batch.
 const MAX_BATCH: usize = 1024;
@@ -37,18 +38,15 @@ struct Link {
 
 /// The graph of some rows. O(rows · log rows · build_ef · links) comparisons, in parallel; D + 8 ·
 /// links + 12 bytes a row.
-pub(crate) fn build<E>(
-    shape: Shape,
-    nodes: usize,
-    each_row: impl FnOnce(&mut dyn FnMut(&[f32])) -> Result<(), E>,
-) -> Result<Built, E> {
-    let mut codes = Vec::with_capacity(nodes.saturating_mul(shape.dimension));
-    let mut scales = Vec::with_capacity(nodes);
+pub(crate) fn build(shape: Shape, rows: &Rows<'_>) -> Result<Built, Damaged> {
+    let mut codes = Vec::with_capacity(rows.len().saturating_mul(shape.dimension));
+    let mut scales = Vec::with_capacity(rows.len());
     let mut code = vec![0; shape.dimension];
-    each_row(&mut |row| {
-        scales.push(encode(row, &mut code).0);
+    for row in 0..rows.len() {
+        let (_, values) = rows.get(row)?;
+        scales.push(encode(values, &mut code).0);
         codes.extend_from_slice(&code);
-    })?;
+    }
     let upper_at = upper_places(scales.len(), shape.links);
     let blocks = upper_at.last().copied().unwrap_or(0) as usize;
     let mut built = Built {
@@ -66,7 +64,7 @@ pub(crate) fn build<E>(
         let size = (done / 8).clamp(1, MAX_BATCH).min(rest.len());
         built.insert(rest.get(..size).unwrap_or(rest));
         done += size;
-        built.entry = built.entry.or(entry(&built.upper_at));
+        built.entry = order.first().copied();
     }
     Ok(built)
 }

@@ -21,5 +21,4 @@ mod sample;
 mod scans;
 mod seeds;
 mod together;
-
 mod under_process;
