@@ -561,11 +561,13 @@ pub(crate) struct RerankArgs {
     /// A second look at the best 50 of the hybrid search; needs a build with the feature `torch`
     ///
     /// `cross` puts all of them through a cross-encoder, `cascade` those above the largest drop of
-    /// the first scores (8 to 16), `maxsim` compares token with token. What was looked at again
+    /// the first scores (8 to 16), `maxsim` compares token with token, `staged` puts all in the
+    /// order of `maxsim` and then those above its largest drop through the cross-encoder. What was
+    /// looked at again
     /// stands in the order of both scores; `ask` still judges by the similarity.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Rerank::None)]
     pub(crate) rerank: Rerank,
-    /// The model of the second look: a folder or a preset. For `cross` and `cascade` a
+    /// The model of the second look: a folder or a preset. For `cross`, `cascade` and `staged` a
     /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2) [default: the carried
     /// e5-zh-en-pair], for `maxsim` an embedding model [default: that of --embedder]
     #[arg(long, value_name = "MODEL")]
@@ -588,6 +590,8 @@ pub(crate) enum Rerank {
     Cascade,
     /// Late interaction
     Maxsim,
+    /// Late interaction, then those above its elbow through a cross-encoder
+    Staged,
 }
 
 /// What a server may be sent.

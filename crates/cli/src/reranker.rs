@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use cornu::rerank::{
-    Blend, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, Reranker, Scale, Scorer, TokenSpace,
+    Blend, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, Reranker, Scale, Scorer, Staged,
+    TokenSpace,
 };
 
 use crate::args::{EmbedderArgs, Rerank, RerankArgs};
@@ -29,12 +30,23 @@ impl RerankArgs {
             // What the heads of BERT cross-encoders give.
             Ok::<_, anyhow::Error>(Scorer::new(models::pair_scorer(model)?, Scale::Logit))
         };
+        let cascade = |scorer| {
+            let options = CascadeOptions {
+                blend,
+                ..CascadeOptions::default()
+            };
+            ElbowCascade::new(scorer, options)
+        };
+        let max_sim = |model: &str| {
+            let space = token_space(model)?;
+            Ok::<_, anyhow::Error>(MaxSim::new(space).with_blend(given.unwrap_or_default()))
+        };
         Ok(Some(match self.rerank {
             Rerank::None => {
                 ensure!(
                     model.is_none() && self.rerank_weight.is_none(),
-                    "--rerank-model and --rerank-weight are for `--rerank cross`, `cascade` or \
-                     `maxsim`"
+                    "--rerank-model and --rerank-weight are for `--rerank cross`, `cascade`, \
+                     `maxsim` or `staged`"
                 );
                 return Ok(None);
             }
@@ -45,19 +57,20 @@ impl RerankArgs {
                     None => Arc::new(cross),
                 }
             }
-            Rerank::Cascade => {
-                let options = CascadeOptions {
-                    blend,
-                    ..CascadeOptions::default()
-                };
-                Arc::new(ElbowCascade::new(scorer()?, options)?)
-            }
+            Rerank::Cascade => Arc::new(cascade(scorer()?)?),
             Rerank::Maxsim => {
                 let model = model.or(embedder.local_model()).context(
                     "`--rerank maxsim` needs an embedding model; name it with --rerank-model, or \
                      use a `bert` embedder",
                 )?;
-                Arc::new(MaxSim::new(token_space(model)?).with_blend(given.unwrap_or_default()))
+                Arc::new(max_sim(model)?)
+            }
+            Rerank::Staged => {
+                let model = embedder
+                    .local_model()
+                    .context("`--rerank staged` needs a `bert` embedder")?;
+                let second = cascade(scorer()?)?;
+                Arc::new(Staged::new(Arc::new(max_sim(model)?), Arc::new(second)))
             }
         }))
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`LiveRagIndex`] | the index: `ingest`, `remove`, `prune`, four searches, `answer`, `calibrate` |
 //! | [`RagOptions`], [`Fusion`] | what has a default |
-//! | [`Found`], [`Hit`], [`Place`], [`Second`] | what a search gives |
+//! | [`Found`], [`Hit`], [`Place`], [`Second`], [`Earlier`] | what a search gives |
 //! | [`Response`], [`Outcome`], [`Answer`], [`Refusal`] | what `answer` gives |
 //! | [`Statement`], [`Citation`] | a sentence of the evidence, and its place in the source |
 //! | [`FoundSegments`], [`SegmentOptions`] | runs of chunks that belong together, by `segments` |
@@ -101,7 +101,7 @@ pub use options::{Fusion, RagOptions};
 pub use route::AnswerRoute;
 pub use same_question::SameQuestion;
 pub use search::{Found, Hit, Place};
-pub use second::Second;
+pub use second::{Earlier, Second};
 pub use segments::FoundSegments;
 pub use summariser::{ChatSummariser, ChatSummariserOptions};
 pub use tables::FromTable;

@@ -16,7 +16,7 @@ use crate::search::Hit;
 /// ```
 /// let second = cornu::Second {
 ///     first_rank: 7, score: Some(2.2), scale: Some("logit"), probability: Some(0.9), blended: None,
-///     unscored: None,
+///     unscored: None, earlier: None,
 /// };
 /// assert!(second.score.is_some() != second.unscored.is_some());
 /// ```
@@ -35,6 +35,36 @@ pub struct Second {
     pub blended: Option<f64>,
     /// Why there is no score, in words.
     pub unscored: Option<&'static str>,
+    /// Where a reranker before this one had put it, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Earlier>,
+}
+
+/// What the first of two rerankers said of a hit.
+///
+/// ```
+/// let earlier = cornu::Earlier { rank: 2, score: Some(17.5), scale: Some("max_sim") };
+/// assert_eq!(earlier.rank, 2);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Earlier {
+    /// Its rank there, from 1.
+    pub rank: usize,
+    /// That reranker's score, on its scale.
+    pub score: Option<f64>,
+    /// What that score means, as [`Second::scale`].
+    pub scale: Option<&'static str>,
+}
+
+impl Earlier {
+    fn of(earlier: cornu_rerank::Earlier) -> Self {
+        let score = earlier.outcome.score();
+        Self {
+            rank: earlier.rank,
+            score: score.map(cornu_rerank::Score::value),
+            scale: score.map(|score| score.scale().name()),
+        }
+    }
 }
 
 impl Second {
@@ -47,6 +77,7 @@ impl Second {
             probability: score.and_then(cornu_rerank::Score::probability),
             blended: entry.blended,
             unscored: entry.outcome.unscored().map(cornu_rerank::Unscored::name),
+            earlier: entry.earlier.map(Earlier::of),
         }
     }
 
@@ -63,6 +94,13 @@ impl Second {
         }
         if let Some(why) = self.unscored {
             step.note("unscored", why);
+        }
+        if let Some(earlier) = self.earlier {
+            step.note("earlier_rank", earlier.rank);
+            if let (Some(score), Some(scale)) = (earlier.score, earlier.scale) {
+                step.note("earlier_score", score)
+                    .note("earlier_scale", scale);
+            }
         }
     }
 }
@@ -168,6 +206,7 @@ impl SecondLook {
             probability: None,
             blended: None,
             unscored: Some("behind the pool"),
+            earlier: None,
         })
     }
 
@@ -206,11 +245,24 @@ impl SecondLook {
                 Outcome::Scored(score) => format!("{} ({})", score.value(), score.scale()),
                 Outcome::Unscored(why) => why.name().to_owned(),
             };
-            let both = match entry.blended {
-                Some(blended) => format!(", with {} blended to {blended:.6}", entry.first_score),
-                None => String::new(),
+            // What a score is blended with is that of the stage before.
+            let (before, then) = match entry.earlier {
+                Some(earlier) => {
+                    let score = earlier.outcome.score().map(cornu_rerank::Score::value);
+                    (
+                        earlier.blended.or(score),
+                        format!(", then {}", earlier.rank),
+                    )
+                }
+                None => (Some(entry.first_score), String::new()),
             };
-            format!("{id}, first {}: {said}{both}", entry.first_rank)
+            let both = match (entry.blended, before) {
+                (Some(blended), Some(before)) => {
+                    format!(", with {before} blended to {blended:.6}")
+                }
+                _ => String::new(),
+            };
+            format!("{id}, first {}{then}: {said}{both}", entry.first_rank)
         });
         step.note("k", k)
             .note("candidates", candidates.collect::<Vec<_>>());

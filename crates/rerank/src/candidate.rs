@@ -88,6 +88,15 @@ impl<'a> Candidates<'a> {
         })
     }
 
+    /// In the order of an earlier reranker: no id twice, scores finite and falling, ties as they
+    /// stand.
+    pub(crate) fn in_order(items: Vec<Candidate<'a>>) -> Self {
+        Self {
+            items,
+            duplicates: 0,
+        }
+    }
+
     /// The candidates, best first.
     #[must_use]
     pub fn as_slice(&self) -> &[Candidate<'a>] {

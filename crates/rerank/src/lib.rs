@@ -9,6 +9,7 @@
 //! | [`score`] | [`Score`] on a [`Scale`], [`Cutoff`]: logits and probabilities are never mixed up |
 //! | [`cross`] | [`CrossEncoder`]: every candidate through the model |
 //! | [`cascade`] | [`ElbowCascade`]: as many as the first stage's scores are worth, within a [`Budget`] |
+//! | [`staged`] | [`Staged`]: a dear reranker behind a cheap one |
 //! | [`blend`] | [`Blend`]: the scores of both stages in one order |
 //! | [`mod@elbow`] | [`elbow()`]: where a list of scores breaks off |
 //! | [`cost`], [`clock`] | [`PairCost`], [`Clock`]: time as something that is calibrated and handed in |
@@ -60,6 +61,7 @@ pub mod maxsim;
 pub mod reranked;
 pub mod reranker;
 pub mod score;
+pub mod staged;
 
 pub use blend::Blend;
 pub use candidate::{Candidate, Candidates};
@@ -72,9 +74,10 @@ pub use error::{RerankError, TokensError};
 pub use maxsim::{
     MaxSim, MaxSimScore, Precision, QueryTokens, TokenMatch, TokenMatrix, TokenSpace, max_sims,
 };
-pub use reranked::{Entry, Outcome, Report, Reranked, Unscored};
+pub use reranked::{Earlier, Entry, Outcome, Report, Reranked, Unscored};
 pub use reranker::{NoRerank, Reranker};
 pub use score::{Cutoff, Scale, Score};
+pub use staged::Staged;
 
 /// The crate's README, so that its example is compiled and run.
 #[cfg(doctest)]

@@ -12,7 +12,7 @@ use crate::score::{Cutoff, Scale, Score};
 
 /// Candidates in their new order: those that were scored, by score, or by the
 /// [blend](crate::Blend) of both stages' scores where one was asked for, ties in first-stage order;
-/// then all others in first-stage order. None is lost, and a score of one stage is never compared
+/// then all others in the order they came in. None is lost, and a score of one stage is never compared
 /// with one of the other.
 ///
 /// Two results are equal when all but their [timings](Self::elapsed) are.
@@ -58,6 +58,21 @@ pub struct Entry {
     /// What the reranker said.
     pub outcome: Outcome,
     /// What it is ordered by, from 0 to 1, where the reranker [blends](crate::Blend) and scored it.
+    pub blended: Option<f64>,
+    /// What an earlier reranker made of it, where one stood [before](crate::Staged).
+    pub earlier: Option<Earlier>,
+}
+
+/// A candidate's place after the first of two rerankers.
+///
+/// See [`Staged`](crate::Staged) for an example.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Earlier {
+    /// Its rank there, from 1.
+    pub rank: usize,
+    /// What that reranker said.
+    pub outcome: Outcome,
+    /// What it was ordered by there, where that reranker blends.
     pub blended: Option<f64>,
 }
 
@@ -246,6 +261,24 @@ impl Reranked {
         Ok(passing)
     }
 
+    /// The same order and report, told of the candidates of the stage before.
+    pub(crate) fn told_of(
+        mut self,
+        before: &Self,
+        duplicates: usize,
+        tell: impl Fn(Entry, &Entry) -> Entry,
+    ) -> Self {
+        for entry in &mut self.entries {
+            let at = entry.first_rank.checked_sub(1);
+            if let Some(earlier) = at.and_then(|at| before.entries.get(at)) {
+                *entry = tell(*entry, earlier);
+            }
+        }
+        self.report.duplicates = duplicates;
+        self.elapsed += before.elapsed;
+        self
+    }
+
     /// What was done.
     #[must_use]
     pub fn report(&self) -> &Report {
@@ -338,6 +371,7 @@ impl<'c> Draft<'c> {
                 first_score: candidate.score,
                 outcome,
                 blended: None,
+                earlier: None,
             })
             .collect();
         if let Some(blend) = self.blend {

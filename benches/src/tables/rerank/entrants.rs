@@ -6,7 +6,7 @@ use anyhow::Result;
 use cornu_core::PairScorer;
 use cornu_rerank::{
     Blend, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, NoRerank, Reranker, Scale, Scorer,
-    TokenSpace,
+    Staged, TokenSpace,
 };
 
 use crate::second_look::{Roles, Strategy};
@@ -56,6 +56,26 @@ pub(super) fn tokens(name: &str, space: &TokenSpace) -> Vec<Strategy> {
         named(name, max_sim().with_blend(Blend::default())),
         named(format!("{name}-alone"), max_sim()),
     ]
+}
+
+/// Late interaction before the cascade, both blended.
+pub(super) fn staged(
+    name: &str,
+    space: &TokenSpace,
+    scorer: &Arc<dyn PairScorer>,
+) -> Result<Strategy> {
+    let blend = Blend::default();
+    let options = CascadeOptions {
+        blend: Some(blend),
+        ..CascadeOptions::default()
+    };
+    let scorer = Scorer::new(Arc::clone(scorer), Scale::Logit);
+    let first = MaxSim::new(space.clone()).with_blend(blend);
+    let second = ElbowCascade::new(scorer, options)?;
+    Ok(named(
+        format!("{name}-cascade"),
+        Staged::new(Arc::new(first), Arc::new(second)),
+    ))
 }
 
 /// Other depths and cuts.

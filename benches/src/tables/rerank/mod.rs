@@ -62,8 +62,9 @@ impl Table for Rerank {
          questions of `questions-ext` and those of `2wiki-500` behind the first 150 by the hash of \
          their ids. `cross-50` puts all 50 through the cross-encoder, `cascade` those above the \
          elbow (8 to 16), `maxsim` compares stored token vectors, `short` those of a projection to \
-         128 dimensions where one is carried; each blends its scores with the \
-         first stage's at equal weights, and `-alone` does not. Quality is over all questions, \
+         128 dimensions where one is carried, and `maxsim-f16-cascade` is the cascade behind \
+         MaxSim, at the elbow of its order; each blends its scores with those of the stage before \
+         at equal weights, and `-alone` does not. Quality is over all questions, \
          latency over 200 of them, one after another, all rerankers in turn; it holds the \
          reranking alone, the model's pass for the query included."
     }
@@ -223,8 +224,11 @@ fn quality_rows(
     let questions = spaces.first().context("no space")?;
     let mut strategies = entrants::pairs(scorer)?;
     let mut quality = second_look::quality(&strategies, &questions.asked)?;
-    for space in spaces {
-        let own = entrants::tokens(&space.name, &space.space);
+    for (at, space) in spaces.iter().enumerate() {
+        let mut own = entrants::tokens(&space.name, &space.space);
+        if at == 0 {
+            own.push(entrants::staged(&space.name, &space.space, scorer)?);
+        }
         quality.extend(second_look::quality(&own, &space.asked)?);
         strategies.extend(own);
     }
@@ -339,13 +343,20 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
         .collect();
     let own = timed.first().map_or(&[][..], Vec::as_slice);
     let by_pairs = pairs.iter().take(entrants::TIMED).map(|one| (one, own));
+    let behind = test.first().zip(timed.first());
+    let behind = behind.map(|(space, asked)| {
+        let staged = entrants::staged(&space.name, &space.space, &models.scorer)?;
+        Ok::<_, anyhow::Error>((staged, asked.as_slice()))
+    });
+    let behind = behind.transpose()?;
     let tokens: Vec<Vec<Strategy>> = test
         .iter()
         .map(|space| entrants::tokens(&space.name, &space.space))
         .collect();
     let by_tokens = tokens.iter().zip(&timed);
     let by_tokens = by_tokens.filter_map(|(own, asked)| Some((own.first()?, asked.as_slice())));
-    let runs: Vec<(&Strategy, &[Asked])> = by_pairs.chain(by_tokens).collect();
+    let behind = behind.iter().map(|(staged, asked)| (staged, *asked));
+    let runs: Vec<(&Strategy, &[Asked])> = by_pairs.chain(behind).chain(by_tokens).collect();
     let seconds = second_look::latency(&runs)?;
     for ((strategy, _), own) in runs.iter().zip(&seconds) {
         let row = rows.iter_mut().find(|row| row.system == strategy.name);

@@ -58,7 +58,11 @@ fn text(hits: &[Hit]) -> String {
                 },
                 (.., why) => why.unwrap_or("not scored").to_owned(),
             };
-            let _ = writeln!(out, "   reranked from {}: {said}", second.first_rank);
+            let then = second
+                .earlier
+                .map(|earlier| format!(", then {}", earlier.rank));
+            let then = then.unwrap_or_default();
+            let _ = writeln!(out, "   reranked from {}{then}: {said}", second.first_rank);
         }
         for line in html::shown(&hit.chunk, &hit.chunk.text).trim_end().lines() {
             let _ = writeln!(out, "   {line}");

@@ -39,7 +39,9 @@ fn a_reranker_that_cannot_be_says_what_it_needs() {
         }
     }
     // The hash embedder has no token vectors.
-    assert!(error("--rerank maxsim").contains("`bert` embedder"));
+    for how in ["maxsim", "staged"] {
+        assert!(error(&format!("--rerank {how}")).contains("`bert` embedder"));
+    }
     assert!(error("--rerank-model m").contains("--rerank cross"));
     assert!(error("--rerank-weight 0.5").contains("--rerank cross"));
     assert!(error("--rerank cross --rerank-weight 1.5").contains("from 0 to 1"));

@@ -8,7 +8,7 @@ use cornu::core::{
 };
 use cornu::rerank::{
     Blend, Budget, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, PairCost, Precision,
-    Reranker, Scale, Scorer, TokenSpace,
+    Reranker, Scale, Scorer, Staged, TokenSpace,
 };
 use ndarray::Array2;
 
@@ -116,5 +116,9 @@ pub(crate) fn all() -> Vec<Arc<dyn Reranker>> {
         Arc::new(ElbowCascade::new(dice(), cascade).unwrap()),
         Arc::new(MaxSim::new(space())),
         Arc::new(MaxSim::new(space()).with_blend(Blend::new(0.7).unwrap())),
+        Arc::new(Staged::new(
+            Arc::new(MaxSim::new(space()).with_blend(Blend::new(0.7).unwrap())),
+            Arc::new(ElbowCascade::new(dice(), CascadeOptions::default()).unwrap()),
+        )),
     ]
 }

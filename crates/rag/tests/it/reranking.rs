@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cornu::core::{PairScorer, ProviderError};
 use cornu::rerank::{
     Blend, CascadeOptions, CrossEncoder, ElbowCascade, MaxSim, NoRerank, Reranker, Scale, Scorer,
+    Staged,
 };
 use cornu::{
     Acl, Change, Document, Fingerprint, Found, LiveRagIndex, Principal, RagError, RagOptions,
@@ -142,6 +143,24 @@ fn a_blend_shows_both_scores_and_what_became_of_them() {
     let chunk = step(&explained, "chunk");
     for part in ["rerank_score = ", "rerank_blended = "] {
         assert!(chunk.contains(part), "{part:?} is not in {chunk}");
+    }
+}
+
+#[test]
+fn of_two_rerankers_the_trace_tells_both_places() {
+    let home = Home::holding(&documents());
+    let index = with(
+        &home,
+        Arc::new(Staged::new(counting("step"), counting("slope"))),
+    );
+    let public = Principal::public();
+    let found = index.search_hybrid(&public, QUESTION, 5).unwrap();
+    let noted = step(&found.trace, "rerank");
+    assert_eq!(noted.matches(", then ").count(), 5, "{noted}");
+    assert!(found.to_json().contains("\"earlier\":{\"rank\":"));
+    let explained = step(&index.explain(&public, QUESTION, 1).unwrap(), "chunk");
+    for part in ["rerank_score = ", "earlier_rank = ", "earlier_score = "] {
+        assert!(explained.contains(part), "{part:?} is not in {explained}");
     }
 }
 

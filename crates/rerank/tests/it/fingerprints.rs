@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cornu_rerank::{
     Blend, Budget, CascadeOptions, CrossEncoder, EarlyExit, ElbowCascade, MaxSim, NoRerank,
-    PairCost, Precision, Reranker, Scale, TokenSpace,
+    PairCost, Precision, Reranker, Scale, Staged, TokenSpace,
 };
 
 use crate::Table;
@@ -98,6 +98,14 @@ fn no_two_rerankers_that_may_differ_share_a_fingerprint() {
         Box::new(MaxSim::new(space()).with_blend(Blend::new(0.5).unwrap())),
         Box::new(MaxSim::new(space().with_precision(Precision::Int8))),
         Box::new(MaxSim::new(space().with_special_tokens(false))),
+        Box::new(Staged::new(
+            Arc::new(MaxSim::new(space())),
+            Arc::new(cascade(base)),
+        )),
+        Box::new(Staged::new(
+            Arc::new(MaxSim::new(space()).with_blend(Blend::default())),
+            Arc::new(cascade(base)),
+        )),
     ];
     for options in options {
         rerankers.push(Box::new(cascade(options)));

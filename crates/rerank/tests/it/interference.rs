@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cornu_rerank::{
     Budget, CascadeOptions, CrossEncoder, EarlyExit, ElbowCascade, ManualClock, MaxSim, NoRerank,
-    PairCost, Reranker, Scale, TokenSpace,
+    PairCost, Reranker, Scale, Staged, TokenSpace,
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -33,6 +33,10 @@ fn rerankers(table: &Arc<Table>, clock: &Arc<ManualClock>) -> Vec<Box<dyn Rerank
         Box::new(cascade(CascadeOptions::default())),
         Box::new(cascade(options).with_clock(clock.clone())),
         Box::new(MaxSim::new(TokenSpace::new(Arc::new(Letters::default())))),
+        Box::new(Staged::new(
+            Arc::new(MaxSim::new(TokenSpace::new(Arc::new(Letters::default())))),
+            Arc::new(cascade(CascadeOptions::default())),
+        )),
         Box::new(NoRerank::new()),
     ]
 }

@@ -16,6 +16,7 @@ mod fingerprints;
 mod interference;
 mod kernel;
 mod maxsim;
+mod staged;
 mod tokens;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
