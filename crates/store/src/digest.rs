@@ -9,7 +9,13 @@ use crate::terms::TermCounts;
 ///
 /// Every part has its length before it. Negative zero counts as zero, as it does for `==`.
 pub(crate) fn facts(facts: &DocumentFacts, terms: Option<&[TermCounts]>) -> [u8; 32] {
-    let mut hash = Parts::new("cornu store facts v1");
+    let texts = facts
+        .chunks
+        .iter()
+        .map(|chunk| chunk.text.len())
+        .sum::<usize>();
+    let roughly = texts + 4 * facts.vectors.len() + SHORT * (facts.chunks.len() + 1);
+    let mut hash = Parts::with_capacity("cornu store facts v1", roughly);
     hash.text(facts.doc.as_str());
     hash.bytes(facts.content.as_bytes());
     hash.number(facts.acl.grants().len());
@@ -22,7 +28,8 @@ pub(crate) fn facts(facts: &DocumentFacts, terms: Option<&[TermCounts]>) -> [u8;
     }
     hash.number(facts.vectors.ncols());
     for row in facts.vectors.rows() {
-        hash.bytes(&vector_bytes(&row));
+        hash.number(4 * row.len());
+        append_vector(&row, &mut hash.bytes);
     }
     match terms {
         None => hash.number(usize::MAX),
@@ -102,11 +109,24 @@ pub(crate) struct Texts<'a> {
 
 /// f32, little endian, negative zero as zero.
 pub(crate) fn vector_bytes(vector: &ArrayView1<'_, f32>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(4 * vector.len());
-    for value in vector {
-        bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
-    }
+    let mut bytes = Vec::new();
+    append_vector(vector, &mut bytes);
     bytes
+}
+
+/// Room for all values first, and then one loop without a branch.
+fn append_vector(vector: &ArrayView1<'_, f32>, bytes: &mut Vec<u8>) {
+    let from = bytes.len();
+    bytes.resize(from + 4 * vector.len(), 0);
+    let (places, _) = bytes
+        .get_mut(from..)
+        .unwrap_or_default()
+        .as_chunks_mut::<4>();
+    let write = |(place, value): (&mut [u8; 4], &f32)| *place = (value + 0.0).to_le_bytes();
+    match vector.as_slice() {
+        Some(values) => places.iter_mut().zip(values).for_each(write),
+        None => places.iter_mut().zip(vector).for_each(write),
+    }
 }
 
 fn chunk_parts(hash: &mut Parts, chunk: &Chunk) {
@@ -150,8 +170,12 @@ struct Parts {
 impl Parts {
     /// The context comes first, so that no two kinds of hash can meet in the same bytes.
     fn new(context: &str) -> Self {
+        Self::with_capacity(context, SHORT)
+    }
+
+    fn with_capacity(context: &str, bytes: usize) -> Self {
         let mut parts = Self {
-            bytes: Vec::with_capacity(SHORT),
+            bytes: Vec::with_capacity(bytes),
         };
         parts.text(context);
         parts

@@ -23,6 +23,8 @@ pub struct Batch<'c> {
     changed: bool,
     /// Whether enough ids of chunks are new to be moved to the large table.
     settle: Cell<bool>,
+    /// Whether a document was left half written, so that the transaction had to be ended.
+    lost: Cell<bool>,
 }
 
 impl<'c> Batch<'c> {
@@ -40,6 +42,7 @@ impl<'c> Batch<'c> {
             dimension,
             changed: false,
             settle: Cell::new(false),
+            lost: Cell::new(false),
         };
         batch.execute("BEGIN IMMEDIATE")?;
         Ok(batch)
@@ -47,6 +50,7 @@ impl<'c> Batch<'c> {
 
     /// Commits; without a change it ends the transaction and the epoch stays.
     pub(crate) fn finish(self) -> Result<(), StoreError> {
+        self.check_open()?;
         if !self.changed {
             return self.execute("ROLLBACK");
         }
@@ -111,15 +115,21 @@ impl<'c> Batch<'c> {
         if same && others.is_empty() {
             return Ok(Change::Unchanged);
         }
-        self.in_savepoint(|batch| {
-            if !same {
-                batch.delete(&facts.doc)?;
-                batch.insert(facts, terms, &digest)?;
-            }
-            others
-                .iter()
-                .try_for_each(|&rows| batch.put_all(&facts.doc, rows))
-        })?;
+        let beside = |batch: &Self| {
+            let mut others = others.iter();
+            others.try_for_each(|&rows| batch.put_all(&facts.doc, rows))
+        };
+        match known {
+            None => self.create(facts, terms, &digest, beside)?,
+            Some(_) => self.in_savepoint(|batch| {
+                if !same {
+                    batch.delete(&facts.doc)?;
+                    let ordinal = batch.insert(facts, terms, &digest)?;
+                    batch.seal(facts, ordinal, &digest)?;
+                }
+                beside(batch)
+            })?,
+        }
         self.changed = true;
         Ok(match known {
             None => Change::Inserted,
@@ -135,12 +145,7 @@ impl<'c> Batch<'c> {
         &self,
         work: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        if self.connection.is_autocommit() {
-            // SQLite ended the transaction by itself, as it does when the disk is full.
-            return Err(StoreError::DiskFull {
-                path: self.path.to_owned(),
-            });
-        }
+        self.check_open()?;
         self.execute("SAVEPOINT document")?;
         match work(self) {
             Ok(value) => {
@@ -155,6 +160,48 @@ impl<'c> Batch<'c> {
                 Err(error)
             }
         }
+    }
+
+    /// Writes a document that is not there. For a savepoint SQLite would copy each page that is
+    /// touched, an eighth of the time; what is left of a document that fails is deleted instead.
+    fn create(
+        &self,
+        facts: &DocumentFacts,
+        terms: Option<&[TermCounts]>,
+        digest: &[u8; 32],
+        beside: impl FnOnce(&Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.check_open()?;
+        let written = self.insert(facts, terms, digest);
+        let written = written.and_then(|ordinal| beside(self).map(|()| ordinal));
+        let left = match &written {
+            // Until it is sealed, the rows are all there is of it.
+            Err(_) => self.run(
+                "DELETE FROM documents WHERE name = ?1",
+                [facts.doc.as_str()],
+            ),
+            Ok(ordinal) => self.seal(facts, *ordinal, digest).map(|()| 0),
+        };
+        if left.is_err() && !self.connection.is_autocommit() {
+            self.lost.set(true);
+            self.execute("ROLLBACK")?;
+        }
+        written.and(left).map(drop)
+    }
+
+    /// Whether the transaction still stands.
+    fn check_open(&self) -> Result<(), StoreError> {
+        if !self.connection.is_autocommit() {
+            return Ok(());
+        }
+        if self.lost.get() {
+            let problem = "a document could be neither written nor taken back";
+            return Err(StoreError::corrupted(self.path, problem));
+        }
+        // SQLite ended the transaction by itself, as it does when the disk is full.
+        Err(StoreError::DiskFull {
+            path: self.path.to_owned(),
+        })
     }
 
     fn delete(&self, doc: &DocId) -> Result<bool, StoreError> {
@@ -201,12 +248,14 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
+    /// Writes the rows of a document that is not there; its ordinal.
     fn insert(
         &self,
         facts: &DocumentFacts,
         terms: Option<&[TermCounts]>,
         digest: &[u8; 32],
-    ) -> Result<(), StoreError> {
+    ) -> Result<u32, StoreError> {
+        self.check_ids(facts)?;
         self.run(
             "INSERT INTO documents (name, content, digest, vectors, terms) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![
@@ -229,9 +278,6 @@ impl<'c> Batch<'c> {
                 params![grant.as_str(), document],
             )?;
         }
-        let (name, content) = (facts.doc.as_str(), facts.content.as_bytes());
-        let seal = digest::document_seal(ordinal, name, content, digest, facts.vectors.nrows());
-        self.toggle_seals(ordinal, seal, 1)?;
         let mut vectors = facts.vectors.rows().into_iter();
         let mut terms = terms.unwrap_or_default().iter();
         for (place, chunk) in facts.chunks.iter().enumerate() {
@@ -253,7 +299,43 @@ impl<'c> Batch<'c> {
                 )?;
             }
         }
-        Ok(())
+        Ok(ordinal)
+    }
+
+    /// Adds a document to the seals of its grants.
+    fn seal(
+        &self,
+        facts: &DocumentFacts,
+        ordinal: u32,
+        digest: &[u8; 32],
+    ) -> Result<(), StoreError> {
+        let (name, content) = (facts.doc.as_str(), facts.content.as_bytes());
+        let seal = digest::document_seal(ordinal, name, content, digest, facts.vectors.nrows());
+        self.toggle_seals(ordinal, seal, 1)
+    }
+
+    /// Within the document ids were checked, so one that is there is another document's.
+    fn check_ids(&self, facts: &DocumentFacts) -> Result<(), StoreError> {
+        let find = || {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM new_chunk_ids WHERE chunk = ?1)
+                     OR EXISTS (SELECT 1 FROM chunk_ids WHERE chunk = ?1)",
+            )?;
+            for chunk in &facts.chunks {
+                if statement.query_row([chunk.id.as_bytes()], |row| row.get(0))? {
+                    return Ok(Some(chunk));
+                }
+            }
+            Ok(None)
+        };
+        match find().map_err(|error| self.wrap(error))? {
+            None => Ok(()),
+            Some(chunk) => Err(StoreError::ForeignChunk {
+                doc: chunk.doc.clone(),
+                chunk: chunk.id,
+                problem: "has the id of a chunk of another document",
+            }),
+        }
     }
 
     /// The chunk's number in the tables.
@@ -282,21 +364,11 @@ impl<'c> Batch<'c> {
         if id % SETTLED_IDS == 0 {
             self.settle.set(true);
         }
-        // Within the document ids were checked, so one that is there is another document's.
-        let found = self.run(
-            "INSERT INTO new_chunk_ids (chunk, id)
-             SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM chunk_ids WHERE chunk = ?1)
-             ON CONFLICT DO NOTHING",
+        self.run(
+            "INSERT INTO new_chunk_ids (chunk, id) VALUES (?1, ?2)",
             params![chunk.id.as_bytes(), id],
         )?;
-        match found {
-            0 => Err(StoreError::ForeignChunk {
-                doc: chunk.doc.clone(),
-                chunk: chunk.id,
-                problem: "has the id of a chunk of another document",
-            }),
-            _ => Ok(id),
-        }
+        Ok(id)
     }
 
     fn insert_texts(&self, id: i64, chunk: &Chunk) -> Result<(), StoreError> {

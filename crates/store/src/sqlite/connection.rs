@@ -2,21 +2,20 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cornu_pool::{Manager, Role};
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
+use super::checkpoint::Checkpointer;
 use super::extension;
 use crate::error::StoreError;
 use crate::options::{Access, Durability, Options};
 
 /// Prepared statements kept by each connection; the store has about forty.
 const STATEMENTS: usize = 64;
-
-/// Pages after which the log is copied into the file: 32 MiB.
-const CHECKPOINT_PAGES: u32 = 4096;
 
 /// Pages that the writer keeps in memory: ids of chunks are hashes, so a batch touches its index
 /// all over, and each page that does not fit is written to the log once more.
@@ -26,6 +25,7 @@ const WRITER_CACHE_KIB: i64 = 64 * 1024;
 pub(crate) struct Connections {
     path: PathBuf,
     options: Options,
+    checkpointer: Arc<Checkpointer>,
 }
 
 impl Connections {
@@ -33,6 +33,7 @@ impl Connections {
         Self {
             path: path.to_owned(),
             options: options.clone(),
+            checkpointer: Checkpointer::new(path),
         }
     }
 
@@ -45,7 +46,7 @@ impl Connections {
             Role::Writer => OpenFlags::SQLITE_OPEN_READ_WRITE,
             Role::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
         };
-        let connection = if options.access == Access::Immutable {
+        let mut connection = if options.access == Access::Immutable {
             flags |= OpenFlags::SQLITE_OPEN_URI;
             Connection::open_with_flags(immutable_uri(&self.path), flags)?
         } else {
@@ -67,7 +68,7 @@ impl Connections {
                 Durability::ProcessKill => "NORMAL",
             };
             connection.pragma_update(None, "synchronous", synchronous)?;
-            connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+            self.checkpointer.watch(&mut connection)?;
             connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
             if let Some(pages) = options.max_pages {
                 connection.pragma_update(None, "max_page_count", pages)?;

@@ -1,5 +1,6 @@
 //! Everything that touches the SQLite engine itself: the extension, connections, the schema.
 
+pub(crate) mod checkpoint;
 pub(crate) mod connection;
 pub(crate) mod create;
 mod extension;

@@ -22,3 +22,4 @@ mod scans;
 mod seeds;
 mod together;
 mod under_process;
+mod writing;
