@@ -129,6 +129,8 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) extract: Extract,
     #[command(flatten)]
+    pub(crate) searching: SearchingArgs,
+    #[command(flatten)]
     pub(crate) chunker: ChunkerArgs,
     #[command(flatten)]
     pub(crate) embedder: EmbedderArgs,
@@ -152,6 +154,47 @@ pub(crate) struct ChunkerArgs {
     /// `summary`: that, and the document's one or two most central sentences.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) context: Option<ContextArg>,
+}
+
+/// How the vectors are searched. An index keeps it, so no other command has these flags.
+#[derive(Debug, Args)]
+pub(crate) struct SearchingArgs {
+    /// What the vectors are compared in, from now on [default: as before; f32 for a new index]
+    ///
+    /// What is found is scored again in f32, whichever it is. Codes are made in memory by each process
+    /// at its first search, so `int8` and `bits` are for those that ask many questions of many
+    /// chunks, such as `eval`; a single `search` is faster without.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) scan: Option<ScanArg>,
+    /// Whether a graph is walked instead, where the asker sees a fifth of all chunks or more, and more
+    /// than 2,048 of them [default: as before; off for a new index]
+    ///
+    /// With `hnsw` an asker is never given what they may not see, and scores are exact; but hidden
+    /// chunks have a part in which visible ones are found, so what an asker gets is no longer
+    /// independent of what they do not see. It is used only where it was measured to find 95 % of
+    /// the best ten on the index itself; `explain` tells.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) approximate: Option<ApproximateArg>,
+}
+
+/// What the vectors are compared in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScanArg {
+    /// As they are: exact
+    F32,
+    /// In 8 bits with a bound on what they lose: exact
+    Int8,
+    /// In one bit a component: approximate, from 2,049 visible chunks on
+    Bits,
+}
+
+/// Whether a graph is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ApproximateArg {
+    /// All visible vectors are compared
+    Off,
+    /// A hierarchical navigable small world graph over all chunks
+    Hnsw,
 }
 
 /// How tables are indexed.

@@ -13,6 +13,7 @@ use cornu::{Disclosure, EmbeddingProvider, HashEmbeddingProvider, LiveRagIndex, 
 use crate::args::{Database, EmbedderArgs, ModelArgs, Reading};
 use crate::chunker::Chunking;
 use crate::output::Terminal;
+use crate::searching;
 
 const KEY: &str = "OPENAI_API_KEY";
 
@@ -32,14 +33,15 @@ impl ModelArgs {
         chat: Option<Chat>,
         terminal: &Terminal,
     ) -> Result<LiveRagIndex> {
+        let (database, access) = (&index.database, index.access());
         let options = RagOptions {
+            store: searching::options(&database.path, access)?,
             chat,
             reranker: self.rerank.reranker(&self.embedder)?,
             // Names what `--route hop` reads; nothing is extracted at a question.
             extractor: Some(Arc::new(RuleExtractor::new())),
             ..RagOptions::default()
         };
-        let (database, access) = (&index.database, index.access());
         let chunking = Chunking::of(&database.path, access).unwrap_or_default();
         self.embedder
             .open_cutting(database, access, terminal, chunking, options)

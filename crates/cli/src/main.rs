@@ -24,6 +24,7 @@ mod grants;
 mod measure;
 mod output;
 mod reranker;
+mod searching;
 mod watch;
 
 use std::ffi::OsString;

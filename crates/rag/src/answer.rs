@@ -204,6 +204,7 @@ impl LiveRagIndex {
         let corpus_moved = threshold.is_of_another_view(snapshot.view());
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
+        self.note_vectors(snapshot, self.options.depth, &mut trace)?;
         judged.routes.note(&mut trace, self);
         if let Some(decision) = &judged.decision {
             route::note(&mut trace, decision);

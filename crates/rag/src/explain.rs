@@ -5,6 +5,7 @@
 
 use cornu_core::{ChunkId, Ranking, Trace, TraceStep};
 use cornu_sparse::Explanation;
+use cornu_store::{Approximate, Scan};
 use cornu_text::Tokenizer;
 
 use crate::anchors::anchors;
@@ -26,6 +27,35 @@ pub(crate) fn question(trace: &mut Trace, tokenizer: &Tokenizer, question: &str)
         .note("text", question)
         .note("words", words)
         .note("anchors", names);
+}
+
+/// How the vectors were searched, where it is not by the exact scan in f32; `walk` is the breadth of
+/// the walk through the graph, if there was one.
+pub(crate) fn vectors(trace: &mut Trace, options: &cornu_store::Options, walk: Option<usize>) {
+    if options.scan == Scan::Full && options.approximate == Approximate::Never {
+        return;
+    }
+    let step = trace.step("vectors");
+    let scan = match options.scan {
+        Scan::Full => "f32, exact",
+        Scan::Int8 => "int8, exact",
+        Scan::Bits { .. } => "bits, approximate",
+    };
+    if options.approximate == Approximate::Never {
+        step.note("scan", scan);
+        return;
+    }
+    match walk {
+        Some(breadth) => step
+            .note("walk", "hnsw, approximate")
+            .note("breadth", breadth),
+        None => step
+            .note(
+                "walk",
+                "none: a narrow view, or no graph that reaches the recall",
+            )
+            .note("scan", scan),
+    };
 }
 
 pub(crate) fn route(trace: &mut Trace, name: &'static str, k: usize, ranking: &Ranking<ChunkId>) {

@@ -76,6 +76,7 @@ impl LiveRagIndex {
         let (_, dense) = self.dense(&snapshot, question, depth)?;
         let walked = self.walk(&snapshot, question, &dense, k)?;
         let mut trace = Trace::new();
+        self.note_vectors(&snapshot, depth, &mut trace)?;
         explain::route(&mut trace, "dense", depth, &dense);
         let hits = walked.shown(&snapshot, &dense, &mut trace)?;
         Ok(Found { hits, trace })

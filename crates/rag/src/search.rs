@@ -94,7 +94,11 @@ impl LiveRagIndex {
     ) -> Result<Found, RagError> {
         let snapshot = self.snapshot(principal)?;
         let (_, ranking) = self.dense(&snapshot, question, k)?;
-        by_one(&snapshot, "dense", k, &ranking, |place| (Some(place), None))
+        let mut trace = Trace::new();
+        self.note_vectors(&snapshot, k, &mut trace)?;
+        by_one(&snapshot, "dense", k, &ranking, trace, |place| {
+            (Some(place), None)
+        })
     }
 
     /// The best `k` visible chunks by BM25, with statistics of the visible chunks alone; fewer
@@ -112,7 +116,7 @@ impl LiveRagIndex {
     ) -> Result<Found, RagError> {
         let snapshot = self.snapshot(principal)?;
         let (_, ranking) = self.sparse(&snapshot, question, k)?;
-        by_one(&snapshot, "sparse", k, &ranking, |place| {
+        by_one(&snapshot, "sparse", k, &ranking, Trace::new(), |place| {
             (None, Some(place))
         })
     }
@@ -132,6 +136,7 @@ impl LiveRagIndex {
         let snapshot = self.snapshot(principal)?;
         let routes = self.routes(&snapshot, question, k)?;
         let mut trace = Trace::new();
+        self.note_vectors(&snapshot, routes.depth, &mut trace)?;
         routes.note(&mut trace, self);
         Ok(found(routes.hits(&snapshot)?, trace))
     }
@@ -152,9 +157,22 @@ impl LiveRagIndex {
         let routes = self.routes(&snapshot, question, k)?;
         let mut trace = Trace::new();
         explain::question(&mut trace, &self.options.tokenizer, question);
+        self.note_vectors(&snapshot, routes.depth, &mut trace)?;
         routes.note(&mut trace, self);
         self.explain_hits(&snapshot, &routes, question, &mut trace)?;
         Ok(trace)
+    }
+
+    /// Notes by what the best `depth` were looked for among the vectors, where it is not the default.
+    pub(crate) fn note_vectors(
+        &self,
+        snapshot: &Snapshot<'_>,
+        depth: usize,
+        trace: &mut Trace,
+    ) -> Result<(), RagError> {
+        let walk = snapshot.walk_breadth(depth)?;
+        explain::vectors(trace, &self.options.store, walk);
+        Ok(())
     }
 
     /// What each chunk of a hybrid search was found by, and what tables say.
@@ -448,9 +466,9 @@ fn by_one(
     route: &'static str,
     k: usize,
     ranking: &Ranking<ChunkId>,
+    mut trace: Trace,
     places: impl Fn(Place) -> (Option<Place>, Option<Place>),
 ) -> Result<Found, RagError> {
-    let mut trace = Trace::new();
     explain::route(&mut trace, route, k, ranking);
     let hits = hits(snapshot, in_order(ranking), |_, rank, score| {
         places(Place {

@@ -85,6 +85,7 @@ impl LiveRagIndex {
         for question in questions {
             let routes = self.routes(snapshot, question, RESULTS)?;
             explain::question(&mut trace, &self.options.tokenizer, question);
+            self.note_vectors(snapshot, self.options.depth, &mut trace)?;
             routes.note(&mut trace, self);
             let hits = routes.hits(snapshot)?;
             found.push((routes, hits));

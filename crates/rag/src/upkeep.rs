@@ -49,6 +49,10 @@ pub fn rebuild(store: &SqliteVecStore) -> Result<(), RagError> {
 /// Checks all that [`SqliteVecStore::doctor`] does, and that the file of postings holds what the
 /// stored terms say; an empty list is a clean bill.
 ///
+/// For the latter the file that the facts give is written again, without a name, beside the index or,
+/// where that may not be written, in the system's folder for temporary files: free space as large as
+/// the file, twice that where documents of it are gone, and memory as for [`prepare`].
+///
 /// # Errors
 /// As there.
 pub fn doctor(store: &SqliteVecStore) -> Result<Vec<Finding>, StoreError> {

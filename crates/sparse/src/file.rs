@@ -175,7 +175,8 @@ fn source(&[ordinal, words @ ..]: &[u32; 5]) -> (u32, [u8; 16]) {
 }
 
 fn damaged(_: Damaged) -> io::Error {
-    io::Error::other("the index that was to be written is damaged")
+    let what = "the index that was to be written is damaged";
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 fn write<I: NoUninit>(

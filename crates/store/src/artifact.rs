@@ -163,8 +163,9 @@ impl ArtifactFile {
         sync(out).map_err(|error| self.failed(error))
     }
 
-    /// Writes bytes beside the database that have no name: they are gone when the map is, or the
-    /// process. For what is too large for memory while a file is built.
+    /// Writes bytes that have no name: they are gone when the map is, or the process. For what is
+    /// too large for memory while a file is built or checked. They lie beside the database; where
+    /// this store may not write, in the system's folder for temporary files.
     ///
     /// # Errors
     /// [`Error`](io::Error) of the system, and of `write`.
@@ -172,10 +173,10 @@ impl ArtifactFile {
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> io::Result<Box<dyn AsRef<[u8]> + Send + Sync>> {
-        if !self.writable {
-            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
-        }
-        let draft = draft_path(&self.path);
+        let draft = match self.writable {
+            true => draft_path(&self.path),
+            false => draft_path(&std::env::temp_dir().join("cornu")),
+        };
         let mut options = File::options();
         let file = options
             .read(true)

@@ -193,14 +193,34 @@ impl<'s> Reading<'s> {
         })
     }
 
-    fn by_resident(&self, view: &View, query: &Query, k: usize) -> Result<Hits, StoreError> {
-        let resident = match self.resident.get() {
+    fn brought_up_to_date(&self) -> Result<Arc<Resident>, StoreError> {
+        Ok(match self.resident.get() {
             Some(resident) => Arc::clone(resident),
             None => {
                 let resident = self.read(|reader| self.store.resident(reader, self.state))?;
                 Arc::clone(self.resident.get_or_init(|| resident))
             }
+        })
+    }
+
+    fn breadth(&self, view: &View, k: usize) -> Result<Option<usize>, StoreError> {
+        let options = self.store.options();
+        let Approximate::Hnsw(hnsw) = options.approximate else {
+            return Ok(None);
         };
+        let route = match options.route {
+            Route::Auto => self.choose(view)?,
+            named => named,
+        };
+        if view.is_empty() || k == 0 || matches!(route, Route::Sql | Route::Facts) {
+            return Ok(None);
+        }
+        let graph = self.store.attached(&self.brought_up_to_date()?);
+        Ok(graph.and_then(|graph| graph.breadth(view, k, &hnsw)))
+    }
+
+    fn by_resident(&self, view: &View, query: &Query, k: usize) -> Result<Hits, StoreError> {
+        let resident = self.brought_up_to_date()?;
         let scanning = self.store.options().scanning();
         let walked = match self.store.options().approximate {
             Approximate::Never => Ok(None),
@@ -333,6 +353,18 @@ impl<'s> Snapshot<'s> {
     ) -> Result<Ranking<ChunkId>, StoreError> {
         let route = self.reading.store.options().route;
         self.reading.knn(&self.view, &query, k, route)
+    }
+
+    /// How broad the walk through the graph is by which [`knn`](Self::knn) looks for `k` here, for
+    /// an explanation; `None` where it scans: no [`Approximate::Hnsw`](crate::Approximate::Hnsw)
+    /// was asked for, no graph is there or none that reaches the recall, or the view is narrow. A
+    /// walk that comes to fewer than `k` rows is followed by a scan. Costs what `knn` costs before
+    /// it looks at any row.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn walk_breadth(&self, k: usize) -> Result<Option<usize>, StoreError> {
+        self.reading.breadth(&self.view, k)
     }
 
     /// The mean of the vectors that are seen, of shape (D); `None` where there are none. It may serve

@@ -15,6 +15,7 @@ use crate::files::{Failed, Files};
 use crate::grants::Grants;
 use crate::output::{self, Outcome, Terminal};
 use crate::reranker::token_space;
+use crate::searching;
 use crate::watch::{Change, Changes, Stop};
 
 /// As many documents, or bytes of them, are in memory at a time: what the library commits at once.
@@ -65,6 +66,7 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     };
     let summary = pass.write(files, args.prune)?;
     complete(args, &index, terminal)?;
+    args.searching.keep(&index)?;
     // Now, rather than at the first question.
     index.prepare()?;
     summary.show(args, terminal)
@@ -92,7 +94,10 @@ fn complete(args: &IndexArgs, index: &LiveRagIndex, terminal: &Terminal) -> Resu
 }
 
 fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRagIndex> {
+    let path = &args.database.path;
+    let kept = searching::options(path, Access::ReadOnly)?;
     let options = RagOptions {
+        store: args.searching.applied_to(kept),
         tokens: args.tokens.as_deref().map(token_space).transpose()?,
         extractor: match args.extract {
             Extract::Off => None,
@@ -100,7 +105,7 @@ fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRag
         },
         ..RagOptions::default()
     };
-    let chunking = args.chunker.chunking(&args.database.path)?;
+    let chunking = args.chunker.chunking(path)?;
     args.embedder
         .open_cutting(&args.database, access, terminal, chunking, options)
 }
@@ -122,6 +127,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
     };
     let first = pass.write(files, args.prune)?;
     complete(args, &index, terminal)?;
+    args.searching.keep(&index)?;
     index.prepare()?;
     first.show(args, terminal)?;
     terminal.note("watching for changes; Ctrl-C ends it");

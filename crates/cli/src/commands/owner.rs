@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use cornu::core::FactStore;
-use cornu::store::{Access, Options, SqliteVecStore};
+use cornu::store::{Access, SqliteVecStore};
 use cornu::{DocId, upkeep};
 use serde::Serialize;
 
 use crate::args::{Database, OwnerArgs, RebuildArgs, RemoveArgs};
 use crate::output::{self, Outcome, Terminal};
+use crate::searching;
 
 pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> {
     let documents = args
@@ -79,6 +80,7 @@ pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
 pub(super) fn stats(args: &OwnerArgs) -> Result<Outcome> {
     let store = open(&args.index.database, args.index.access())?;
     let stats = store.stats()?;
+    let (scan, approximate) = searching::shown(&store.kept_searching()?.unwrap_or_default());
     let shown = Stats {
         documents: stats.documents,
         without_grants: stats.without_grants,
@@ -88,7 +90,10 @@ pub(super) fn stats(args: &OwnerArgs) -> Result<Outcome> {
         database_bytes: stats.database_bytes,
         log_bytes: stats.log_bytes,
         vec_bytes: stats.vec_bytes,
+        graph_bytes: stats.graph_bytes,
         postings_bytes: stats.postings_bytes,
+        scan,
+        approximate,
         model: store.fingerprint().to_string(),
     };
     if args.format.json {
@@ -118,10 +123,7 @@ pub(super) fn rebuild(args: &RebuildArgs) -> Result<Outcome> {
 
 /// Opens an index that is there, whichever model it was built with.
 fn open(database: &Database, access: Access) -> Result<SqliteVecStore> {
-    let options = Options {
-        access,
-        ..Options::default()
-    };
+    let options = searching::options(&database.path, access)?;
     Ok(SqliteVecStore::open_existing(&database.path, &options)?)
 }
 
@@ -160,7 +162,10 @@ struct Stats {
     database_bytes: u64,
     log_bytes: u64,
     vec_bytes: u64,
+    graph_bytes: u64,
     postings_bytes: u64,
+    scan: &'static str,
+    approximate: &'static str,
     model: String,
 }
 
@@ -169,7 +174,8 @@ impl Stats {
         format!(
             "documents       {}\nwithout grants  {}\nchunks          {}\nvectors         {} of {} \
              dimensions\ndatabase        {} bytes\nlog             {} bytes\nvector file     {} \
-             bytes\npostings file   {} bytes\nmodel           {}",
+             bytes\ngraph           {} bytes\npostings file   {} bytes\nscan            \
+             {}\napproximate     {}\nmodel           {}",
             self.documents,
             self.without_grants,
             self.chunks,
@@ -178,7 +184,10 @@ impl Stats {
             self.database_bytes,
             self.log_bytes,
             self.vec_bytes,
+            self.graph_bytes,
             self.postings_bytes,
+            self.scan,
+            self.approximate,
             self.model
         )
     }

@@ -21,6 +21,7 @@ mod pages;
 mod program;
 mod prune;
 mod reranking;
+mod searching;
 mod shell;
 mod tables;
 mod terminal;

@@ -4,13 +4,11 @@
 use std::io;
 
 use cornu_core::Fingerprint;
-use cornu_sparse::{
-    Bm25Index, Builder, DocumentRows, FileBuilder, FileError, Origin, Output, Scratch,
-};
+use cornu_sparse::{Bm25Index, DocumentRows, FileBuilder, FileError, Origin, Output, Scratch};
 use cornu_store::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX, SqliteVecStore};
 use roaring::RoaringBitmap;
 
-use super::{TermRow, gather, ordinals, removed};
+use super::{TermRow, gather, ordinals};
 use crate::error::RagError;
 
 /// Chunks whose terms are read from the facts at a time: some 40 MB.
@@ -85,27 +83,85 @@ pub(crate) fn rebuild(store: &SqliteVecStore) -> Result<(), RagError> {
 }
 
 /// What of the file is not what the facts say; `None` where there is no file, or nothing to say.
+///
+/// A file is the same bytes whatever it was written onto and in runs of whatever size, so the one
+/// that the facts give is written beside it, in runs and without a name, and the two are compared.
 pub(crate) fn check(store: &SqliteVecStore) -> Result<Option<String>, RagError> {
+    check_by(store, RUN_POSTINGS)
+}
+
+fn check_by(store: &SqliteVecStore, run: usize) -> Result<Option<String>, RagError> {
     let file = of(store);
-    if file.map().is_none() {
+    let Some(bytes) = file.map() else {
         return Ok(None);
-    }
+    };
     let found = |detail: &str| Ok(Some(format!("{}: {detail}", file.path().display())));
-    let Some((mut index, origin)) = open(&file, &tokenizer(store), &store.owner()) else {
+    let Some((index, origin)) = open(&file, &tokenizer(store), &store.owner()) else {
         return found("it is damaged or belongs to another index");
     };
     let facts = store.facts()?;
     let versions = facts.versions()?;
     let change = Comparison::new(&origin.documents, &versions);
-    let dropped = index.apply(change.stale.iter().map(removed), index.epoch());
-    let mut builder = Builder::new(tokenizer(store));
-    let kept = &ordinals(&origin.documents) - &change.stale;
-    add(&facts, &versions, &kept, |batch| Ok(builder.push(batch)?))?;
-    let fresh = builder.finish(index.epoch())?;
-    match dropped.and_then(|()| index.compact()) {
-        Err(_) => found("its rows are not what was written"),
-        Ok(()) if index != fresh => found("its rows are not those of the facts"),
-        Ok(()) => Ok(None),
+    let (epoch, kept) = (index.epoch(), &ordinals(&origin.documents) - &change.stale);
+    let documents = origin.documents.iter();
+    let documents = documents.filter(|(ordinal, _)| kept.contains(*ordinal));
+    let origin = Origin {
+        documents: documents.copied().collect(),
+        ..origin
+    };
+    // What it says of documents that are still there.
+    let said: Box<dyn AsRef<[u8]>> = if change.stale.is_empty() {
+        Box::new(bytes)
+    } else {
+        let stale = |document| change.stale.contains(document);
+        let rest = FileBuilder::onto(index, stale, run, Runs(&file));
+        match rest.and_then(|rest| nameless(&file, rest, epoch, &origin)) {
+            Ok(rest) => rest,
+            Err(error) if is_damage(&error) => return found("its rows are not what was written"),
+            Err(error) => return Err(failed(&file, error)),
+        }
+    };
+    let mut fresh = FileBuilder::new(tokenizer(store), run, Runs(&file));
+    add(&facts, &versions, &kept, |batch| {
+        fresh.push(batch).map_err(|error| failed(&file, error))
+    })?;
+    let fresh = nameless(&file, fresh, epoch, &origin).map_err(|error| failed(&file, error))?;
+    if (*said).as_ref() == (*fresh).as_ref() {
+        return Ok(None);
+    }
+    found("its rows are not those of the facts")
+}
+
+/// A whole file that has no name.
+fn nameless(
+    file: &ArtifactFile,
+    builder: FileBuilder<TermRow, Runs<'_>>,
+    epoch: u64,
+    origin: &Origin,
+) -> Result<Box<dyn AsRef<[u8]> + Send + Sync>, FileError> {
+    let kept = file.scratch(|out| {
+        let written = builder.finish(epoch, origin, out);
+        written.map_err(|error| match error {
+            FileError::Io(error) => error,
+            error => io::Error::new(io::ErrorKind::InvalidData, error),
+        })
+    });
+    Ok(kept?)
+}
+
+/// Whether what was read is not what was once written.
+fn is_damage(error: &FileError) -> bool {
+    match error {
+        FileError::Io(error) => error.kind() == io::ErrorKind::InvalidData,
+        _ => true,
+    }
+}
+
+fn failed(file: &ArtifactFile, error: FileError) -> RagError {
+    match error {
+        FileError::Sparse(error) => error.into(),
+        FileError::Io(error) => file.failed(error).into(),
+        error => file.failed(io::Error::other(error)).into(),
     }
 }
 
@@ -124,13 +180,10 @@ fn write(
 ) -> Result<(), RagError> {
     let file = of(store);
     let mut missing: RoaringBitmap = versions.iter().map(|one| one.ordinal).collect();
-    let failed = |error| -> RagError {
-        match error {
-            FileError::Sparse(error) => error.into(),
-            FileError::Io(error) => file.failed(error).into(),
-            error => file.failed(io::Error::other(error)).into(),
-        }
-    };
+    if !file.is_writable() {
+        return Err(file.failed(io::ErrorKind::ReadOnlyFilesystem.into()).into());
+    }
+    let failed = |error| failed(&file, error);
     let runs = Runs(&file);
     let mut builder = match base {
         None => FileBuilder::new(tokenizer(store), run, runs),
@@ -279,5 +332,57 @@ mod tests {
             assert!(std::fs::read(of(store).path()).unwrap() == fresh);
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), files);
+    }
+
+    /// A file of the present state, and one of which some documents are gone: whole, with a byte
+    /// changed anywhere, and with the rows of another document in the place of one's own.
+    #[test]
+    fn the_check_finds_what_is_wrong_whatever_the_size_of_the_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let provider = Arc::new(HashEmbeddingProvider::default());
+        let path = folder.path().join("index.db");
+        let index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
+        let ingest = |at: usize, words: &str| {
+            let name = DocId::new(&format!("{at}.md")).unwrap();
+            let text = format!("# Part {at}\n\n{words} of part {}.\n", at % 7);
+            let document = Document::new(name, text, Acl::public());
+            index.ingest(&document).unwrap();
+        };
+        (0..40).for_each(|at| ingest(at, "shared words"));
+        let store = index.store();
+        rebuild(store).unwrap();
+        let file = of(store);
+        let first = std::fs::read(file.path()).unwrap();
+        let (mut forged, origin) = open(&file, &tokenizer(store), &store.owner()).unwrap();
+        let facts = store.facts().unwrap();
+        let [one, other] = [3, 5].map(|at| origin.documents[at].0);
+        let mut rows = gather(|take| facts.read_terms([other], take)).unwrap();
+        rows[0].document = one;
+        for row in &mut rows[0].rows {
+            row.id[8] = one;
+        }
+        drop(facts);
+        forged.apply(rows, forged.epoch()).unwrap();
+        for stale in [false, true] {
+            if stale {
+                (30..50).for_each(|at| ingest(at, "other words"));
+            }
+            let found = |run| check_by(store, run).unwrap();
+            for run in [1, 100, 1_000] {
+                std::fs::write(file.path(), &first).unwrap();
+                assert_eq!(found(run), None);
+                for at in (0..first.len()).step_by(first.len() / 9) {
+                    let mut changed = first.clone();
+                    changed[at] ^= 0x10;
+                    std::fs::write(file.path(), &changed).unwrap();
+                    let padding = check_by(store, run).unwrap().is_none();
+                    let rest = open(&file, &tokenizer(store), &store.owner());
+                    assert!(!padding || stale && rest.is_some(), "byte {at}, {stale}");
+                }
+                file.replace(|out| forged.write(&origin, out)).unwrap();
+                let detail = found(run).unwrap();
+                assert!(detail.contains("not those of the facts"), "{detail}");
+            }
+        }
     }
 }

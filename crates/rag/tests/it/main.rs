@@ -31,4 +31,5 @@ mod segments;
 mod suite;
 mod tables;
 mod together;
+mod vectors;
 mod world;

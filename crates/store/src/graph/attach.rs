@@ -99,21 +99,9 @@ impl Attached {
         options: &Hnsw,
         scanning: Scanning<'_>,
     ) -> Result<Option<Vec<(ChunkId, f64)>>, Damaged> {
-        let target = f64::from(options.recall_per_mille) / 1000.0;
-        let Some(ef) = options.ef.or_else(|| self.graph.ef_for(target)) else {
+        let Some((ef, seen)) = self.plan(view, k, options) else {
             return Ok(None);
         };
-        // A ladder is of the best ten: more take as many times the breadth.
-        let ef = ef.max(ef.saturating_mul(k).div_ceil(K)).max(k);
-        let seen = self.seen(view);
-        let visible = seen.inside + seen.outside;
-        let share = visible.saturating_mul(1000) / self.graph.nodes().max(1);
-        let least = usize::from(options.narrow_per_mille);
-        let few = visible <= FEW_ROWS || ef.saturating_mul(4) > visible;
-        let narrow = least > 0 && (share < least || few);
-        if narrow || seen.outside.saturating_mul(MOST_OUTSIDE) > visible {
-            return Ok(None);
-        }
         let coded = CodedQuery::new(query);
         let walk = self.graph.net().search(&coded, ef, |node| seen.holds(node));
         // Not every node can be reached from where a walk begins. It must not cost a hit.
@@ -134,6 +122,26 @@ impl Attached {
             );
         }
         Ok(Some(hits))
+    }
+
+    /// How broad a walk for the best k would be; `None` where none is to be tried.
+    pub(crate) fn breadth(&self, view: &View, k: usize, options: &Hnsw) -> Option<usize> {
+        self.plan(view, k, options).map(|(ef, _)| ef)
+    }
+
+    fn plan(&self, view: &View, k: usize, options: &Hnsw) -> Option<(usize, Arc<Seen>)> {
+        let target = f64::from(options.recall_per_mille) / 1000.0;
+        let ef = options.ef.or_else(|| self.graph.ef_for(target))?;
+        // A ladder is of the best ten: more take as many times the breadth.
+        let ef = ef.max(ef.saturating_mul(k).div_ceil(K)).max(k);
+        let seen = self.seen(view);
+        let visible = seen.inside + seen.outside;
+        let share = visible.saturating_mul(1000) / self.graph.nodes().max(1);
+        let least = usize::from(options.narrow_per_mille);
+        let few = visible <= FEW_ROWS || ef.saturating_mul(4) > visible;
+        let narrow = least > 0 && (share < least || few);
+        let most_outside = seen.outside.saturating_mul(MOST_OUTSIDE) > visible;
+        (!narrow && !most_outside).then_some((ef, seen))
     }
 
     fn documents(&self) -> impl Iterator<Item = (&Document, Option<usize>)> {

@@ -16,6 +16,9 @@ use crate::resident::{Damaged, Rows};
 /// The largest batch.
 const MAX_BATCH: usize = 1024;
 
+/// Nodes that one is compared with at a time when links are chosen.
+const LOOK: usize = 4;
+
 /// A graph in memory.
 pub(crate) struct Built {
     pub(crate) shape: Shape,
@@ -194,8 +197,12 @@ fn choose(net: Net<'_>, near: &[Near], count: usize) -> Vec<u32> {
         let Some(query) = net.query_of(one.node) else {
             continue;
         };
-        query.scores_at(net.codes, net.scales, &taken, &mut scores);
-        if scores.iter().all(|&score| score < one.score) {
+        // Most are nearer to one of the first, and need no look at the others.
+        let apart = taken.chunks(LOOK).all(|some| {
+            query.scores_at(net.codes, net.scales, some, &mut scores);
+            scores.iter().all(|&score| score < one.score)
+        });
+        if apart {
             taken.push(one.node);
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::Shape;
 use crate::codes::CodedQuery;
+use crate::kernel::prefetch;
 
 /// Ends a list of links.
 pub(super) const NONE: u32 = u32::MAX;
@@ -152,6 +153,8 @@ impl Net<'_> {
                     continue;
                 }
                 ahead.push(near);
+                // It may be the next whose links are followed.
+                prefetch(self.links(node, layer));
                 if wanted(node) {
                     found.push(Reverse(near));
                     if full {

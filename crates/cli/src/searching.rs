@@ -1,0 +1,99 @@
+//! How the vectors of an index are searched: what `index` was told, kept in the index for all other
+//! commands.
+
+use std::path::Path;
+
+use anyhow::Result;
+use cornu::store::{Access, Approximate, Hnsw, Options, Scan, Searching, SqliteVecStore};
+use cornu::{LiveRagIndex, Principal};
+
+use crate::args::{ApproximateArg, ScanArg, SearchingArgs};
+
+/// Rows that are scored again for each hit of a scan by bits (table `store`).
+const PER_HIT: usize = 16;
+
+/// The options by which the index at this path is to be opened; those of a new one where there is
+/// none, or none that can be read. Opening it tells what is wrong.
+pub(crate) fn options(path: &Path, access: Access) -> Result<Options> {
+    let options = Options {
+        access,
+        ..Options::default()
+    };
+    let Ok(store) = SqliteVecStore::open_existing(path, &options) else {
+        return Ok(options);
+    };
+    let kept = store.kept_searching()?.unwrap_or_default();
+    Ok(kept.applied_to(&options))
+}
+
+impl SearchingArgs {
+    /// The options, with what the flags say in the place of theirs.
+    pub(crate) fn applied_to(&self, options: Options) -> Options {
+        Options {
+            scan: self.scan.map_or(options.scan, Scan::from),
+            approximate: self
+                .approximate
+                .map_or(options.approximate, Approximate::from),
+            ..options
+        }
+    }
+
+    /// Keeps in the index what the flags say, if they say anything. The centre of a scan by bits is
+    /// that of what everybody may see.
+    pub(crate) fn keep(&self, index: &LiveRagIndex) -> Result<()> {
+        if self.scan.is_none() && self.approximate.is_none() {
+            return Ok(());
+        }
+        let (store, options) = (index.store(), &index.options().store);
+        let centre = match self.scan {
+            Some(ScanArg::Bits) => {
+                let mean = store.snapshot(&Principal::public())?.mean()?;
+                mean.map(|mean| mean.to_vec())
+            }
+            Some(_) => None,
+            None => options.centre.clone(),
+        };
+        let searching = Searching {
+            scan: options.scan,
+            centre,
+            approximate: options.approximate,
+        };
+        if store.kept_searching()?.as_ref() != Some(&searching) {
+            store.keep_searching(&searching)?;
+        }
+        Ok(())
+    }
+}
+
+impl From<ScanArg> for Scan {
+    fn from(scan: ScanArg) -> Self {
+        match scan {
+            ScanArg::F32 => Self::Full,
+            ScanArg::Int8 => Self::Int8,
+            ScanArg::Bits => Self::Bits { per_hit: PER_HIT },
+        }
+    }
+}
+
+impl From<ApproximateArg> for Approximate {
+    fn from(approximate: ApproximateArg) -> Self {
+        match approximate {
+            ApproximateArg::Off => Self::Never,
+            ApproximateArg::Hnsw => Self::Hnsw(Hnsw::default()),
+        }
+    }
+}
+
+/// In words, for `stats`.
+pub(crate) fn shown(kept: &Searching) -> (&'static str, &'static str) {
+    let scan = match kept.scan {
+        Scan::Full => "f32",
+        Scan::Int8 => "int8",
+        Scan::Bits { .. } => "bits",
+    };
+    let approximate = match kept.approximate {
+        Approximate::Never => "off",
+        Approximate::Hnsw(_) => "hnsw",
+    };
+    (scan, approximate)
+}
