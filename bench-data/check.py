@@ -27,7 +27,10 @@ TABLE_KINDS = {
     "cell": {"lookup"},
     "row": {"row"},
     "aggregate": {"max", "min", "sum", "average", "count", "difference", "filter"},
+    "column": {"list", "max", "min", "filter"},
 }
+# A table with so many columns is wide; so many questions on columns of so many wide tables are wanted.
+WIDE, COLUMN_QUESTIONS, WIDE_TABLES = 8, 20, 4
 TOTALS = {"Total", "合计"}
 SEGMENT_TYPES = {"run", "spread", "unanswerable"}
 # The last number of a type in the first batch; a later batch leaves the splits of an earlier one alone.
@@ -273,7 +276,11 @@ def check_table_answer(where: str, row: dict, table: dict[int, list[str]]) -> No
     plain = {line: number for line, number in column.items() if number is not None}
     value = None if row["value"] is None else number_of(row["value"].split("/")[0])
     cited = [plain[line] for line in lines if line in plain]
-    if operation == "lookup":
+    if operation == "list":
+        wanted = [(cells[0], cells[at]) for _, cells in data]
+        good = lines == [line for line, _ in data] and row["subjects"] == labels
+        good &= row["answer"] == "; ".join(f"{label}: {cell}" for label, cell in wanted)
+    elif operation == "lookup":
         # A unit may be of the column's name, and stand before or behind the number.
         good = len(lines) == 1 and row["cells"][0]["text"].strip("€£") in row["value"]
     elif operation in {"max", "min"}:
@@ -287,7 +294,7 @@ def check_table_answer(where: str, row: dict, table: dict[int, list[str]]) -> No
         good = sorted(lines) == sorted(plain) and sum(cited) / len(cited) == value
     else:
         # The bound is the question's only number that stands behind a word of comparison.
-        bound = re.search(r"(above|fewer than|高于|低于|超过)\s*(\d+)", row["question"])
+        bound = re.search(r"(above|fewer than|高于|低于|超过)\s*(\d+(?:\.\d+)?)", row["question"])
         above = bound is not None and bound[1] in {"above", "高于", "超过"}
         limit = decimal.Decimal(bound[2]) if bound else decimal.Decimal(0)
         kept = [line for line, number in plain.items() if (number > limit if above else number < limit)]
@@ -308,7 +315,7 @@ def check_table_set() -> list[dict]:
     for name, text in documents.items():
         check_tables(name, text)
     rows = read_jsonl("questions-tables.jsonl")
-    ids, covered = collections.Counter(row["id"] for row in rows), set()
+    ids, covered, wide = collections.Counter(row["id"] for row in rows), set(), set()
     for row in rows:
         where = f"questions-tables.jsonl {row['id']}"
         if ids[row["id"]] > 1 or set(row) != TABLE_KEYS:
@@ -331,9 +338,17 @@ def check_table_set() -> list[dict]:
             continue
         [(name, at)] = places
         covered |= places
+        if row["kind"] == "column":
+            wide |= places
+            header = next(iter(tables_of(documents[name])[at].values()))
+            if len(header) < WIDE:
+                problem(where, f"a table of {len(header)} columns is not wide")
         check_table_answer(where, row, tables_of(documents[name])[at])
     if len(rows) < 80 or len(covered) < 15:
         problem("questions-tables.jsonl", f"{len(rows)} questions on {len(covered)} tables, wanted 80 on 15")
+    columns = sum(row["kind"] == "column" for row in rows)
+    if columns < COLUMN_QUESTIONS or len(wide) < WIDE_TABLES:
+        problem("questions-tables.jsonl", f"{columns} questions on columns of {len(wide)} wide tables")
     for kind in TABLE_KINDS:
         check_share("questions-tables.jsonl", kind, [row for row in rows if row["kind"] == kind])
     return rows
