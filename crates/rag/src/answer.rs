@@ -390,7 +390,7 @@ impl Judged {
             .evidence
             .iter()
             .filter(|evidence| evidence.similarity >= threshold && evidence.names_something());
-        Ok(kept.map(|evidence| &evidence.hit.chunk).collect())
+        Ok(once(kept.map(|evidence| &evidence.hit.chunk)))
     }
 
     fn best(&self) -> Option<f64> {
@@ -560,6 +560,28 @@ impl std::fmt::Display for Refusal {
             }
         }
     }
+}
+
+/// No bytes twice: of a column of a table and a chunk whose bytes it shows, the column alone, in the
+/// better place of the two.
+fn once<'a>(chunks: impl Iterator<Item = &'a Chunk>) -> Vec<&'a Chunk> {
+    let holds = |outer: &Chunk, inner: &Chunk| {
+        outer.is_column() && outer.doc == inner.doc && outer.span.contains(inner.span)
+    };
+    let mut kept: Vec<&Chunk> = Vec::new();
+    for chunk in chunks {
+        if kept.iter().any(|known| holds(known, chunk)) {
+            continue;
+        }
+        match kept.iter().position(|known| holds(chunk, known)) {
+            Some(at) => {
+                kept.retain(|known| !holds(chunk, known));
+                kept.insert(at, chunk);
+            }
+            None => kept.push(chunk),
+        }
+    }
+    kept
 }
 
 /// The cosine of the question and a chunk, from the dense list or, where that was cut before it,
