@@ -6,11 +6,13 @@ use cornu_core::{Chunk, Document, ProviderError};
 ///
 /// For every implementation in this crate holds, and properties check:
 /// - `source[span] == text`, on character boundaries; spans of one role begin strictly later one
-///   after the other, and none contains another.
+///   after the other, and none contains another, but for the [columns](Chunk::is_column) of tables,
+///   which show what rows own.
 /// - The cores of the indexed chunks partition the document's bytes, and so do those of parents
 ///   where every indexed chunk has one; a document without anything to retrieve has no chunks.
 /// - `tokens`, the size of `index_text`, is at most the limit (a single character that is larger by
-///   the counter stands alone), and so is the size of `text`.
+///   the counter stands alone), and so is the size of `text`; that of a column is at most its
+///   parent's.
 /// - The same bytes give the same chunks, on any machine; an edit in one section leaves the ids of
 ///   the others.
 /// - No text makes it fail or panic; time is linear in the text.

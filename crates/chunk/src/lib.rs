@@ -66,8 +66,8 @@ pub use parent_child::{ParentChild, ParentChildOptions};
 pub use render::render;
 pub use sentence::{SentencePacked, SentencePackedOptions};
 pub use table::{
-    CellPlace, LeftOut, RowPlace, TableAnswer, TableOperation, TableRows, TableRowsOptions,
-    TableView,
+    CellPlace, ColumnPlace, LeftOut, RowPlace, TableAnswer, TableOperation, TableRows,
+    TableRowsOptions, TableView,
 };
 pub use tree::{Tree, TreeError, read_markdown_tree};
 pub use window::{ConfigError, Window};

@@ -144,7 +144,8 @@ pub(crate) struct ChunkerArgs {
     /// How tables are indexed [default: as the index was built; rows for a new one]
     ///
     /// `rows`: each row by itself, with the names of its columns; `ask` then answers questions about
-    /// numbers from the cells. `text`: as all other text.
+    /// numbers from the cells. `columns`: that, and each column of a table of six or more columns by
+    /// itself. `text`: as all other text.
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) tables: Option<TablesArg>,
     /// What each chunk is indexed behind, besides its headings; it is matched, and never shown
@@ -203,6 +204,8 @@ pub(crate) enum TablesArg {
     /// Row by row
     #[default]
     Rows,
+    /// Row by row, and wide tables column by column, too
+    Columns,
     /// As text
     Text,
 }

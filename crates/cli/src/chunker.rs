@@ -15,6 +15,9 @@ use cornu::text::WordCounter;
 
 use crate::args::{ChunkerArgs, ContextArg, TablesArg};
 
+/// From so many columns on a table is wide, for `--tables columns`.
+const WIDE: usize = 6;
+
 /// How documents are cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chunking {
@@ -40,9 +43,10 @@ impl Chunking {
         let counter = Arc::new(WordCounter::new());
         let text = SentencePackedOptions::default();
         let inner: Arc<dyn Chunker> = match self.tables {
-            TablesArg::Rows => {
+            TablesArg::Rows | TablesArg::Columns => {
                 let options = TableRowsOptions {
                     text,
+                    wide: (self.tables == TablesArg::Columns).then_some(WIDE),
                     ..TableRowsOptions::default()
                 };
                 Arc::new(TableRows::new(counter.clone(), options))
@@ -65,7 +69,7 @@ impl Chunking {
 
     fn all() -> impl Iterator<Item = Self> {
         let contexts = [ContextArg::Off, ContextArg::Title, ContextArg::Summary];
-        [TablesArg::Rows, TablesArg::Text]
+        [TablesArg::Rows, TablesArg::Columns, TablesArg::Text]
             .into_iter()
             .flat_map(move |tables| contexts.map(|context| Self { tables, context }))
     }
@@ -73,6 +77,7 @@ impl Chunking {
     fn flags(self) -> String {
         let tables = match self.tables {
             TablesArg::Rows => "rows",
+            TablesArg::Columns => "columns",
             TablesArg::Text => "text",
         };
         let context = match self.context {
@@ -118,7 +123,7 @@ mod tests {
             .iter()
             .map(|chunking| chunking.chunker().fingerprint().to_owned())
             .collect();
-        assert_eq!(names.len(), 6);
+        assert_eq!(names.len(), 9);
         assert!(all.contains(&Chunking::default()));
     }
 

@@ -84,7 +84,8 @@ impl ChunkRole {
 /// - `text` is exactly the source bytes of `span`.
 /// - `core` is the part of the document that this chunk *owns*: the cores of the indexed chunks, in
 ///   order, partition the document, and so do those of parents where every chunk has one; where
-///   only tables have parents, these own their tables. `span` may reach further back (overlap); `core` may
+///   only tables have parents, these own their tables. A [column](Self::is_column) of a table owns
+///   nothing. `span` may reach further back (overlap); `core` may
 ///   reach further at both ends, over bytes that are no evidence (blank lines, front matter).
 /// - `prefix` names source bytes that belong in front of `text` to make sense of it: the header of
 ///   a table, the opening fence of a code block. They are not part of `text`.
@@ -153,6 +154,13 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// Whether the chunk owns no bytes: a column of a table, whose `text` is rows that other chunks
+    /// own, and whose `index_text` is what the column says.
+    #[must_use]
+    pub fn is_column(&self) -> bool {
+        self.role.is_indexed() && self.parent.is_some() && self.core.is_empty()
+    }
+
     /// Where the evidence stands, for a reader: document, heading path, lines.
     #[must_use]
     pub fn citation(&self) -> String {

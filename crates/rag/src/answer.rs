@@ -391,7 +391,7 @@ impl Judged {
             .evidence
             .iter()
             .filter(|evidence| evidence.similarity >= threshold && evidence.names_something());
-        Ok(kept.map(|evidence| &evidence.hit.chunk).collect())
+        Ok(once(kept.map(|evidence| &evidence.hit.chunk)))
     }
 
     fn best(&self) -> Option<f64> {
@@ -563,6 +563,28 @@ impl std::fmt::Display for Refusal {
     }
 }
 
+/// No bytes twice: of a column of a table and a chunk whose bytes it shows, the column alone, in the
+/// better place of the two.
+fn once<'a>(chunks: impl Iterator<Item = &'a Chunk>) -> Vec<&'a Chunk> {
+    let holds = |outer: &Chunk, inner: &Chunk| {
+        outer.is_column() && outer.doc == inner.doc && outer.span.contains(inner.span)
+    };
+    let mut kept: Vec<&Chunk> = Vec::new();
+    for chunk in chunks {
+        if kept.iter().any(|known| holds(known, chunk)) {
+            continue;
+        }
+        match kept.iter().position(|known| holds(chunk, known)) {
+            Some(at) => {
+                kept.retain(|known| !holds(chunk, known));
+                kept.insert(at, chunk);
+            }
+            None => kept.push(chunk),
+        }
+    }
+    kept
+}
+
 /// The cosine of the question and a chunk, from the dense list or, where that was cut before it,
 /// from the stored vector. O(chunks of the document) then.
 fn similarity(snapshot: &Snapshot<'_>, routes: &Routes, hit: &Hit) -> Result<f64, RagError> {
@@ -579,4 +601,50 @@ fn similarity(snapshot: &Snapshot<'_>, routes: &Routes, hit: &Hit) -> Result<f64
         }
         _ => -1.0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cornu_chunk::{Chunker, TableRows, TableRowsOptions};
+    use cornu_core::{Acl, DocId, Document};
+    use cornu_text::WordCounter;
+
+    use super::*;
+
+    #[test]
+    fn a_column_stands_for_the_rows_that_it_shows() {
+        let source = "Ships.\n\n| Ship | Speed |\n|---|---|\n| Aster | 13 |\n| Bryony | 14 |\n";
+        let chunks = |name: &str| {
+            let options = TableRowsOptions {
+                wide: Some(2),
+                ..TableRowsOptions::default()
+            };
+            let document = Document::new(DocId::new(name).unwrap(), source, Acl::public());
+            let chunker = TableRows::new(Arc::new(WordCounter::new()), options);
+            chunker.chunk(&document).unwrap()
+        };
+        let (mine, other) = (chunks("a.md"), chunks("b.md"));
+        let [prose, _table, names, speeds, first, second] = mine.as_slice() else {
+            panic!("{mine:?}");
+        };
+        assert!(names.is_column() && speeds.is_column() && !first.is_column());
+        let kept = |chunks: &[&Chunk]| {
+            let kept = once(chunks.iter().copied());
+            kept.iter().map(|chunk| chunk.id).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&[second, prose, speeds, first]), [speeds.id, prose.id]);
+        assert_eq!(
+            kept(&[speeds, names, second]),
+            [speeds.id],
+            "one column of two"
+        );
+        assert_eq!(
+            kept(&[first, prose, second]),
+            [first.id, prose.id, second.id]
+        );
+        // The same bytes of another document are others.
+        assert_eq!(kept(&[&other[3], second]), [other[3].id, second.id]);
+    }
 }

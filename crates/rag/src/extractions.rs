@@ -179,14 +179,16 @@ fn is_end_of(line: &str, path: &[String]) -> bool {
     })
 }
 
-/// One row for each chunk.
+/// One row for each chunk. Nothing is read of a column of a table: what it says its rows say, and a
+/// fact that is told twice would count twice.
 fn read(extractor: &dyn Extractor, chunks: &[&Chunk]) -> Result<Vec<Vec<u8>>, ProviderError> {
-    if chunks.is_empty() {
-        return Ok(Vec::new());
-    }
-    let texts: Vec<String> = chunks.iter().map(|chunk| text(chunk)).collect();
+    let owners = chunks.iter().filter(|chunk| !chunk.is_column());
+    let texts: Vec<String> = owners.map(|chunk| text(chunk)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let read = extractor.extract(&texts)?;
+    let read = match texts.is_empty() {
+        true => Vec::new(),
+        false => extractor.extract(&texts)?,
+    };
     if read.len() != texts.len() {
         return Err(ProviderError::Protocol {
             provider: extractor.fingerprint().to_string(),
@@ -196,5 +198,11 @@ fn read(extractor: &dyn Extractor, chunks: &[&Chunk]) -> Result<Vec<Vec<u8>>, Pr
     }
     // Lists of strings, which have no way to fail.
     let row = |extraction| serde_json::to_vec(extraction).unwrap_or_default();
-    Ok(read.iter().map(row).collect())
+    let mut rows = read.iter().map(row);
+    let nothing = Extraction::default();
+    let one = |chunk: &&Chunk| match chunk.is_column() {
+        true => row(&nothing),
+        false => rows.next().unwrap_or_default(),
+    };
+    Ok(chunks.iter().map(one).collect())
 }

@@ -87,7 +87,10 @@ impl LiveRagIndex {
             explain::question(&mut trace, &self.options.tokenizer, question);
             self.note_vectors(snapshot, self.options.depth, &mut trace)?;
             routes.note(&mut trace, self);
-            let hits = routes.hits(snapshot)?;
+            let mut hits = routes.hits(snapshot)?;
+            // A column of a table shows what its rows own: it takes part in no run, and so has no
+            // rank among those that do.
+            hits.retain(|hit| !hit.chunk.is_column());
             found.push((routes, hits));
         }
         let docs: Vec<Vec<&DocId>> = found
@@ -177,7 +180,8 @@ fn note(
     for (query, values) in segments.values.iter().enumerate() {
         let mut values = values.iter();
         for facts in documents {
-            let chunks = facts.indexed().zip(values.by_ref());
+            let owners = || facts.indexed().filter(|chunk| !chunk.is_column());
+            let chunks = owners().zip(values.by_ref());
             let found = chunks.filter_map(|(chunk, value)| {
                 let rank = value.rank?;
                 Some(format!(
@@ -191,7 +195,7 @@ fn note(
                     .step("values")
                     .note("question", query + 1)
                     .note("document", facts.doc.as_str())
-                    .note("chunks", facts.indexed().count())
+                    .note("chunks", owners().count())
                     .note("found", found);
             }
         }

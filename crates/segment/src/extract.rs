@@ -72,7 +72,8 @@ pub fn documents_of<'a>(results: &[&[&'a DocId]], per_query: usize) -> Vec<&'a D
 ///
 /// Each query's `results` are chunks in order of rank with their scores; the order is taken as
 /// given, so a list may be ranked by one route and scored by another. Chunks of `documents` that
-/// are not among the results count as irrelevant; results in none of the documents are passed over.
+/// are not among the results count as irrelevant; results in none of the documents are passed over,
+/// and so are the columns of tables, which own no bytes.
 /// No segment reaches across documents. See [`ChunkValue`] for a chunk's value, and
 /// [`greedy`] and [`optimal`] for the choice.
 ///
@@ -139,7 +140,11 @@ impl<'a> Meta<'a> {
                 return Err(twice());
             }
             let mut before: Option<&Chunk> = None;
-            let indexed = document.chunks.iter().filter(|c| c.role.is_indexed());
+            // A column shows what rows own, so it is no part of a run.
+            let indexed = document
+                .chunks
+                .iter()
+                .filter(|c| c.role.is_indexed() && !c.is_column());
             let begin = meta.chunks.len();
             for (at, chunk) in indexed.enumerate() {
                 let in_order = before.is_none_or(|b| b.span.start() <= chunk.span.start());

@@ -4,12 +4,15 @@ use cornu_eval::report::{Column, Format, TableSpec};
 
 use crate::table::Section;
 
-pub(super) const ABOUT: &str = "Questions for a cell, a row, or something computed from a column, over \
-    eight documents of two small tables each, with the twelve documents of the corpus beside them. \
+pub(super) const ABOUT: &str = "Questions for a cell, a row, or something computed from a column, or for \
+    a whole column of a wide table, over twelve documents of two tables each, with the twelve \
+    documents of the corpus beside them. \
     `fixed` is the naive baseline: windows of 120 tokens that see no structure. `text` packs whole \
     sentences and rows of one section up to 256 tokens (`--tables text`). `rows` is the dual \
     representation (`--tables rows`): each row is indexed as a sentence of its header and cells, and \
-    its table is shown; `rows-alone` shows the row. All with `multilingual-e5-small-q4`, the hybrid \
+    its table is shown; `rows-alone` shows the row. `rows+columns` indexes each column of a table of \
+    six or more columns, too, as a sentence of its cells behind what their rows are called \
+    (`--tables columns`). All with `multilingual-e5-small-q4`, the hybrid \
     search and its defaults. Nothing is fitted on these questions; `dev` and `test` are both shown.";
 
 pub(super) fn sections() -> Vec<Section> {
@@ -27,6 +30,7 @@ pub(super) fn sections() -> Vec<Section> {
                 "find-cell",
                 "find-row",
                 "find-aggregate",
+                "find-column",
                 "find-zh",
                 "find-en",
                 "find-dev",
@@ -45,11 +49,11 @@ pub(super) fn sections() -> Vec<Section> {
         },
         Section {
             title: "Answering",
-            about: "`fixed`, `text` and `rows` answer with what `answer` quotes first of the best six \
-                    chunks (for a filter, with all that it quotes), without a threshold. `cells` is \
+            about: "`fixed`, `text`, `rows` and `rows+columns` answer with what `answer` quotes first of \
+                    the best six chunks (for a filter or a column, with all that it quotes), without a threshold. `cells` is \
                     `ask_tables` alone: computed from cells, or no answer. `rows+cells` takes that, \
                     and a quote where there is none. *Holds* says that the words of the answer hold \
-                    the value (for a row all its cells, for a filter all names), however much else \
+                    the value (for a row or a column all its cells, for a filter all names), however much else \
                     they hold. *Exact* asks for the answer alone: of a quote, that its rows of tables \
                     are those of the answer and no other, and for a difference, sum, average or count \
                     one row that holds the value, as a row of totals may; of a computed answer, the \
@@ -63,6 +67,7 @@ pub(super) fn sections() -> Vec<Section> {
                 "answer-cell",
                 "answer-row",
                 "answer-aggregate",
+                "answer-column",
                 "answer-zh",
                 "answer-en",
                 "answer-dev",
@@ -77,6 +82,23 @@ pub(super) fn sections() -> Vec<Section> {
                     rate("rows cited", "rows"),
                     rate("cells cited", "cells"),
                     rate("refused, absent", "absent"),
+                ]
+                .into_iter()
+                .chain(compared()),
+            ),
+        },
+        Section {
+            title: "Columns beside rows",
+            about: "The same systems and questions as under *Finding*, `rows+columns` compared with \
+                    `rows`: all of them, those for a column or for something computed from one of a \
+                    wide table, and the others. *Difference* and *p* are in recall@1 to `rows`.",
+            datasets: &["columns-all", "columns-column", "columns-other"],
+            spec: TableSpec::new(
+                [
+                    rate("recall@1", "recall@1"),
+                    rate("recall@5", "recall@5"),
+                    Column::new("tokens shown", "tokens@1", Format::Integer),
+                    rate("recall in 1,000 tokens", "recall@1000tok"),
                 ]
                 .into_iter()
                 .chain(compared()),
@@ -111,6 +133,7 @@ pub(super) fn brief() -> Section {
             "answer-cell",
             "answer-row",
             "answer-aggregate",
+            "answer-column",
         ],
         ..Section::whole(TableSpec::new([
             short("exact", "exact"),

@@ -42,9 +42,9 @@ pub(super) fn judge(set: &Set, question: &TableQuestion, reply: &Reply) -> Verdi
 }
 
 fn quoted(set: &Set, question: &TableQuestion, statements: &[Statement]) -> Verdict {
-    // Only a filter asks for several rows.
-    let filter = question.operation == "filter";
-    let used = if filter { statements.len() } else { 1 };
+    // Only a filter and a list ask for several rows.
+    let several = matches!(question.operation.as_str(), "filter" | "list");
+    let used = if several { statements.len() } else { 1 };
     let used: Vec<&Statement> = statements.iter().take(used).collect();
     let cited: BTreeSet<(&str, usize)> = used
         .iter()
@@ -56,7 +56,7 @@ fn quoted(set: &Set, question: &TableQuestion, statements: &[Statement]) -> Verd
         .collect();
     let texts: Vec<&str> = used.iter().map(|one| one.citation.shown()).collect();
     let holds = match question.operation.as_str() {
-        "row" => question.cells.iter().all(|cell| says(&texts, &cell.text)),
+        "row" | "list" => question.cells.iter().all(|cell| says(&texts, &cell.text)),
         "filter" => question.subjects.iter().all(|name| says(&texts, name)),
         _ => question
             .value
@@ -65,7 +65,7 @@ fn quoted(set: &Set, question: &TableQuestion, statements: &[Statement]) -> Verd
     };
     let rows = cited == question.lines();
     let exact = match question.operation.as_str() {
-        "lookup" | "row" | "filter" | "max" | "min" => holds && rows,
+        "lookup" | "row" | "filter" | "list" | "max" | "min" => holds && rows,
         // No row says what others add up to, unless one does: a row of totals.
         _ => holds && cited.len() == 1,
     };
@@ -104,7 +104,9 @@ fn computed(question: &TableQuestion, found: &FromTable) -> Verdict {
         "max" | "min" | "filter" => names(&found.answer.subjects) == names(&question.subjects),
         _ => true,
     };
-    let exact = value && subjects && question.operation != "row";
+    // Nothing that is computed says all cells of a row or a column.
+    let whole = matches!(question.operation.as_str(), "row" | "list");
+    let exact = value && subjects && !whole;
     Verdict {
         refused: false,
         holds: exact,

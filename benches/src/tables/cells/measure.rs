@@ -26,27 +26,40 @@ const LARGER: usize = 1000;
 
 pub(super) const NAIVE: &str = "fixed";
 const TEXT: &str = "text";
-const ROWS: &str = "rows";
+pub(super) const ROWS: &str = "rows";
 const ROWS_ALONE: &str = "rows-alone";
+pub(super) const COLUMNS: &str = "rows+columns";
 const CELLS: &str = "cells";
 const BOTH: &str = "rows+cells";
 
+/// From so many columns on, a table's columns are children in [`COLUMNS`]: as in the program.
+const WIDE: usize = 6;
+
 /// Systems that find, and systems that answer; the naive one is the reference of both.
-pub(super) const FINDING: [&str; 4] = [NAIVE, TEXT, ROWS_ALONE, ROWS];
-pub(super) const ANSWERING: [&str; 5] = [NAIVE, TEXT, ROWS, CELLS, BOTH];
+pub(super) const FINDING: [&str; 5] = [NAIVE, TEXT, ROWS_ALONE, ROWS, COLUMNS];
+pub(super) const ANSWERING: [&str; 6] = [NAIVE, TEXT, ROWS, COLUMNS, CELLS, BOTH];
 
 /// The parts of the questions: the name of each, and which belong to it.
 pub(super) type Belongs = fn(&TableQuestion) -> bool;
-pub(super) const PARTS: [(&str, Belongs); 8] = [
+pub(super) const PARTS: [(&str, Belongs); 9] = [
     ("all", |_| true),
     ("cell", |question| question.kind == "cell"),
     ("row", |question| question.kind == "row"),
     ("aggregate", |question| question.kind == "aggregate"),
+    ("column", |question| question.kind == "column"),
     ("zh", |question| question.lang == "zh"),
     ("en", |question| question.lang == "en"),
     ("dev", |question| question.split == "dev"),
     ("test", |question| question.split == "test"),
 ];
+
+/// The parts in which [`COLUMNS`] is compared with [`ROWS`].
+pub(super) const BESIDE_ROWS: [(&str, Belongs); 3] = [
+    ("columns-all", |_| true),
+    ("columns-column", |question| question.kind == "column"),
+    ("columns-other", |question| question.kind != "column"),
+];
+const PAIR: [&str; 2] = [ROWS, COLUMNS];
 
 /// What the systems make of each question.
 pub(super) struct Measured<'a> {
@@ -75,10 +88,13 @@ pub(super) fn measure<'a>(
     let fixed = build(strategy(FIXED, &model.counter)?)?;
     let text = build(strategy(SENTENCE, &model.counter)?)?;
     let counter = Arc::clone(&model.counter);
-    let rows = build(Arc::new(TableRows::new(
-        counter,
-        TableRowsOptions::default(),
-    )))?;
+    let by_rows = TableRowsOptions::default();
+    let rows = build(Arc::new(TableRows::new(Arc::clone(&counter), by_rows)))?;
+    let by_columns = TableRowsOptions {
+        wide: Some(WIDE),
+        ..by_rows
+    };
+    let columns = build(Arc::new(TableRows::new(counter, by_columns)))?;
 
     let (mut found, mut found_others) = (Vec::new(), Vec::new());
     for (live, parents) in [
@@ -86,6 +102,7 @@ pub(super) fn measure<'a>(
         (&text, false),
         (&rows, false),
         (&rows, true),
+        (&columns, true),
     ] {
         let each = questions.iter();
         let each = each.map(|one| find(live, parents, &one.question, &one.evidence, model));
@@ -99,6 +116,7 @@ pub(super) fn measure<'a>(
         (&fixed, Route::Quote),
         (&text, Route::Quote),
         (&rows, Route::Quote),
+        (&columns, Route::Quote),
         (&rows, Route::Cells),
         (&rows, Route::Both),
     ] {
@@ -243,6 +261,20 @@ impl Measured<'_> {
             rows(&find, &FINDING, &self.found, &chosen, "recall@1", seed)?,
             rows(&answer, &ANSWERING, &self.answered, &chosen, "exact", seed)?,
         ))
+    }
+
+    /// Columns beside rows, for one part of the questions: the difference in recall@1.
+    pub(super) fn beside_rows(
+        &self,
+        dataset: &str,
+        belongs: Belongs,
+        seed: u64,
+    ) -> Result<Vec<Row>> {
+        let chosen: Vec<bool> = self.questions.iter().map(|one| belongs(one)).collect();
+        let places = FINDING.iter().zip(&self.found);
+        let pair = places.filter(|(system, _)| PAIR.contains(system));
+        let pair: Vec<Vec<Metrics>> = pair.map(|(_, found)| found.clone()).collect();
+        rows(dataset, &PAIR, &pair, &chosen, "recall@1", seed)
     }
 
     /// The same for the questions that are not of this table: those that find.

@@ -14,8 +14,9 @@ pub(super) const ABOUT: &str = "What a reader, or a model, is shown of what was 
     heading of level 2. All with `multilingual-e5-small-q4`, hybrid search by reciprocal ranks, over \
     the twelve documents of the corpus and the two of `long/`; test questions only. Runs have the \
     preset `balanced`, but as many chunks at most as the budget holds chunks of mean size, and \
-    relevance around the threshold of the index, as the program has it; `rse-fitted` has the width of \
-    that relevance and the penalty of a chunk fitted on dev questions. Contexts are taken from the \
+    relevance around the threshold of the index, as the program has it; `rse-fitted` has what a run \
+    costs, the decay, the width of that relevance and the penalty of a chunk fitted on dev questions, \
+    and shows single chunks behind the runs while there is room. Contexts are taken from the \
     top; the one that no longer fits is cut where the budget ends.";
 
 pub(super) fn sections() -> Vec<Section> {
@@ -49,15 +50,20 @@ pub(super) fn sections() -> Vec<Section> {
         Section {
             title: "What was fitted",
             about: "The thresholds, on the dev questions of `questions-ext`: one in ten with an answer \
-                    may be refused. And for `rse-fitted`, on the dev questions of both sets: half the \
-                    width of the cosines from relevance 0 to 1 (none where it is the program's) and \
-                    the penalty of a chunk, out of 15 pairs, with the mean recall in 1,000 tokens of \
-                    the preset and of the best pair on those questions. Nothing else is fitted.",
+                    may be refused. And for `rse-fitted`, on the dev questions of both sets: first the \
+                    price of a run, which is its least value, too, and how slowly relevance falls with \
+                    rank (8 pairs; the preset has 0.5 and 30), then half the width of the cosines from \
+                    relevance 0 to 1 (none where it is the program's) and the penalty of a chunk (15 \
+                    pairs); with the mean recall in 1,000 tokens on those questions of single chunks, \
+                    of the preset and of the best. Nothing else is fitted.",
             datasets: &[FITTED],
             spec: TableSpec::new([
                 Column::new("threshold", "value", Format::Fixed(4)),
                 Column::new("width", "width", Format::Fixed(2)),
                 Column::new("penalty", "penalty", Format::Fixed(2)),
+                Column::new("price", "price", Format::Fixed(2)),
+                Column::new("decay", "decay", Format::Integer),
+                Column::new("dev recall, single chunks", "single", Format::Fixed(3)),
                 Column::new("dev recall, preset", "preset", Format::Fixed(3)),
                 Column::new("dev recall, best", "best", Format::Fixed(3)),
                 Column::new("dev questions", "questions", Format::Integer),

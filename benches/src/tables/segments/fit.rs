@@ -1,6 +1,7 @@
-//! How sharply runs tell relevant chunks from others, and what the others cost: fitted on dev.
+//! What a run costs, how fast relevance falls with rank, how sharply it tells relevant chunks from
+//! others, and what the others cost: fitted on dev.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use cornu::segment::{Mode, Relevance, SegmentOptions};
 use cornu_eval::questions::Question;
 
@@ -15,13 +16,27 @@ const BUDGET: usize = 1000;
 const WIDTHS: [Option<f64>; 3] = [None, Some(0.1), Some(0.05)];
 /// What a chunk costs; the preset's first.
 const PENALTIES: [f64; 5] = [0.18, 0.05, 0.1, 0.3, 0.5];
+/// What a run costs and is worth at least; the preset's first.
+const PRICES: [f64; 4] = [0.5, 0.1, 0.02, 0.0];
+/// How slowly relevance falls with rank; the preset's first.
+const DECAYS: [f64; 2] = [30.0, 5.0];
 
 /// A choice of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     pub(super) width: Option<f64>,
     pub(super) penalty: f64,
+    pub(super) price: f64,
+    pub(super) decay: f64,
 }
+
+/// The preset, on the program's relevance.
+const PRESET: Shape = Shape {
+    width: WIDTHS[0],
+    penalty: PENALTIES[0],
+    price: PRICES[0],
+    decay: DECAYS[0],
+};
 
 impl Shape {
     pub(super) fn options(&self, indexed: &Indexed, budget: usize) -> SegmentOptions {
@@ -37,6 +52,9 @@ impl Shape {
         SegmentOptions {
             relevance,
             irrelevant_chunk_penalty: self.penalty,
+            minimum_value: self.price,
+            segment_price: Some(self.price),
+            decay_rate: self.decay,
             ..plain
         }
     }
@@ -45,14 +63,15 @@ impl Shape {
 /// What was fitted, and on how much.
 pub(super) struct Fitted {
     pub(super) shape: Shape,
-    /// Of the dev questions, before and after.
+    /// Of the dev questions: single chunks, the preset, the best.
+    pub(super) chunks: f64,
     pub(super) preset: f64,
     pub(super) best: f64,
     pub(super) questions: usize,
 }
 
 /// The choice with the best mean recall within the budget over the answerable dev questions of both
-/// sets; of equal ones the first.
+/// sets: first price and decay, then width and penalty; of equal ones the first.
 pub(super) fn fit(world: &World) -> Result<Fitted> {
     let dev: Vec<&Question> = world
         .segments
@@ -60,33 +79,50 @@ pub(super) fn fit(world: &World) -> Result<Fitted> {
         .chain(&world.ext)
         .filter(|question| question.split == "dev" && question.is_answerable())
         .collect();
-    let mut tried: Vec<(Shape, f64)> = Vec::new();
-    for width in WIDTHS {
-        for penalty in PENALTIES {
-            let shape = Shape { width, penalty };
-            let system = System {
-                name: "tried",
-                build: Build::Plain,
-                way: Way::Shaped(shape),
-            };
-            let mut sum = 0.0;
-            for question in &dev {
-                sum += recall(world, &system, question, BUDGET)?;
+    let mean = |way: Way| -> Result<f64> {
+        let system = System {
+            name: "tried",
+            build: Build::Plain,
+            way,
+        };
+        let mut sum = 0.0;
+        for question in &dev {
+            sum += recall(world, &system, question, BUDGET)?;
+        }
+        Ok(sum / dev.len().max(1) as f64)
+    };
+    let mut best = (PRESET, f64::NEG_INFINITY);
+    let mut take = |shapes: Vec<Shape>| -> Result<(Shape, f64)> {
+        for shape in shapes {
+            let recall = mean(Way::Shaped(shape))?;
+            if recall > best.1 {
+                best = (shape, recall);
             }
-            tried.push((shape, sum / dev.len().max(1) as f64));
         }
-    }
-    let &(_, preset) = tried.first().context("a grid")?;
-    let mut best = (tried.first().context("a grid")?.0, preset);
-    for &(shape, mean) in &tried {
-        if mean > best.1 {
-            best = (shape, mean);
-        }
-    }
+        Ok(best)
+    };
+    let runs = PRICES.into_iter().flat_map(|price| {
+        DECAYS.map(|decay| Shape {
+            price,
+            decay,
+            ..PRESET
+        })
+    });
+    let (found, _) = take(runs.collect())?;
+    let others = WIDTHS.into_iter().flat_map(|width| {
+        PENALTIES.map(|penalty| Shape {
+            width,
+            penalty,
+            ..found
+        })
+    });
+    // The first of them is what was found.
+    let (shape, recall) = take(others.skip(1).collect())?;
     Ok(Fitted {
-        shape: best.0,
-        preset,
-        best: best.1,
+        shape,
+        chunks: mean(Way::TopK)?,
+        preset: mean(Way::Runs(Mode::Clean))?,
+        best: recall,
         questions: dev.len(),
     })
 }

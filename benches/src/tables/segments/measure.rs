@@ -293,7 +293,8 @@ mod tests {
     use cornu_eval::questions::Alternative;
     use cornu_text::WordCounter;
 
-    use super::super::systems::SYSTEMS;
+    use super::super::fit::Shape;
+    use super::super::systems::{SYSTEMS, Way};
     use super::*;
     use crate::models::Shared;
 
@@ -368,6 +369,40 @@ mod tests {
                 assert_eq!(get("complete@1000tok"), 1.0);
             }
         }
+    }
+
+    #[test]
+    fn behind_fitted_runs_stand_chunks_that_are_in_none() {
+        let world = world();
+        let contexts = |price| {
+            let shape = Shape {
+                width: None,
+                penalty: 0.18,
+                price,
+                decay: 30.0,
+            };
+            let system = System {
+                name: "tried",
+                build: Build::Plain,
+                way: Way::Shaped(shape),
+            };
+            let found = system.contexts(&world, "valve of the pump", 1000);
+            found.unwrap()
+        };
+        let chunks = world.index(Build::Plain).unwrap().live.chunks.values();
+        let chunks: Vec<_> = chunks.collect();
+        // Free runs, and runs so dear that there is none: all chunks are shown, none of them twice.
+        for price in [0.0, 100.0] {
+            let shown = contexts(price);
+            for chunk in &chunks {
+                let holding = shown
+                    .iter()
+                    .filter(|one| one.doc == chunk.doc && one.span.contains(chunk.span));
+                assert_eq!(holding.count(), 1, "price {price}, lines {}", chunk.lines);
+            }
+        }
+        assert!(contexts(0.0).len() <= chunks.len());
+        assert_eq!(contexts(100.0).len(), chunks.len());
     }
 
     #[test]

@@ -144,7 +144,7 @@ fn measure_all(bench: &Bench<'_>, world: &World) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The width and the penalty, and what they gained on the dev questions.
+/// What was fitted, and what it gained on the dev questions.
 fn fitted_row(fitted: &fit::Fitted) -> Row {
     let mut row = Row::measured(FITTED, SHAPED);
     let n = fitted.questions as u64;
@@ -154,6 +154,9 @@ fn fitted_row(fitted: &fit::Fitted) -> Row {
     }
     let penalty = Measure::exact(fitted.shape.penalty, "value", n);
     put("penalty", penalty);
+    put("price", Measure::exact(fitted.shape.price, "value", n));
+    put("decay", Measure::exact(fitted.shape.decay, "ranks", n));
+    put("single", Measure::exact(fitted.chunks, "fraction", n));
     put("preset", Measure::exact(fitted.preset, "fraction", n));
     put("best", Measure::exact(fitted.best, "fraction", n));
     put("questions", Measure::exact(n as f64, "count", n));

@@ -27,7 +27,7 @@ pub(super) enum Way {
     TopK,
     /// Runs of chunks.
     Runs(Mode),
-    /// Runs by options that were fitted.
+    /// Runs by options that were fitted, and behind them single chunks that are in none.
     Shaped(Shape),
     /// The parent of each child, once.
     Parents,
@@ -72,6 +72,7 @@ impl System {
     ) -> Result<Vec<Shown>> {
         let indexed = world.index(self.build)?;
         let live = &indexed.live;
+        let mut shown: Vec<Shown> = Vec::new();
         let options = match self.way {
             Way::Runs(mode) => Some(indexed.options(mode, budget)),
             Way::Shaped(shape) => Some(shape.options(indexed, budget)),
@@ -82,15 +83,16 @@ impl System {
                 .index
                 .segments(&live.everybody, &[question], &options)?;
             let runs = found.runs.into_iter();
-            return Ok(runs
-                .map(|run| Shown {
-                    doc: run.doc,
-                    span: run.span,
-                })
-                .collect());
+            let runs = runs.map(|run| Shown {
+                doc: run.doc,
+                span: run.span,
+            });
+            shown.extend(runs);
+            if !matches!(self.way, Way::Shaped(_)) {
+                return Ok(shown);
+            }
         }
         let found = live.index.search_hybrid(&live.everybody, question, DEPTH)?;
-        let mut shown: Vec<Shown> = Vec::new();
         let mut parents: BTreeSet<ChunkId> = BTreeSet::new();
         for hit in &found.hits {
             let chunk = live.chunks.get(&hit.chunk.id).context("a chunk of ours")?;
@@ -114,7 +116,12 @@ impl System {
                 doc: chunk.doc.clone(),
                 span,
             };
-            if !shown.contains(&context) {
+            let holds = |known: &Shown| known.doc == context.doc && known.span.contains(span);
+            let again = match self.way {
+                Way::Shaped(_) => shown.iter().any(holds),
+                _ => shown.contains(&context),
+            };
+            if !again {
                 shown.push(context);
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cornu_core::{ByteSpan, Chunk, ChunkKind, ChunkRole, Document, TokenCounter};
 
-use super::row::{Rows, header_of};
+use super::row::Rows;
 use crate::chunker::{ChunkError, Chunker};
 use crate::comments::Comments;
 use crate::context::Context;
@@ -20,6 +20,7 @@ use crate::sentence::{SentencePackedOptions, counter_name, pieces_of};
 /// ```
 /// let options = cornu_chunk::TableRowsOptions::default();
 /// assert_eq!((options.parent, options.columns, options.fill_down), (2048, 16, false));
+/// assert_eq!(options.wide, None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableRowsOptions {
@@ -33,6 +34,9 @@ pub struct TableRowsOptions {
     /// Whether an empty cell is *indexed* with the nearest value above it, as merged cells are
     /// often exported. What is shown stays as it is. Not, unless set: a blank may mean "none".
     pub fill_down: bool,
+    /// A table of at least so many columns (and at least two) has a child for each of its columns,
+    /// too. None does, unless set.
+    pub wide: Option<usize>,
 }
 
 impl Default for TableRowsOptions {
@@ -42,6 +46,7 @@ impl Default for TableRowsOptions {
             parent: 2048,
             columns: 16,
             fill_down: false,
+            wide: None,
         }
     }
 }
@@ -56,8 +61,15 @@ impl Default for TableRowsOptions {
 ///   `[Row 2: 模型代号: Qwen-2.5-7B, 参数量: 7B]`: rows count from 1, cells without a name stand
 ///   alone, blank cells stay blank, cells beyond the header's come last, without a name.
 /// - A row of many columns, or too large for a chunk, is cut between cells (in HTML only where it is
-///   too large, and as text), and each child repeats the first column. A column has no bytes of its own in Markdown, so a child is never a column:
-///   what it shows would not be what it says. A cell too large for a chunk is packed as text.
+///   too large, and as text), and each child repeats the first column. A cell too large for a chunk
+///   is packed as text.
+/// - Where the table is [`wide`](TableRowsOptions::wide), each of its columns is a child, too:
+///   `[Column 2 参数量: BGE: 24M, Qwen-2.5-7B: 7B]`. A column has no bytes of its own, so its `text`
+///   is the rows that it names, whole, and it owns none of them: its `core` is empty
+///   ([`Chunk::is_column`]). It has as many of its parent's rows as its sentence has room for; then
+///   the next child of the same column begins. Columns stand behind their parent, before the rows.
+///   Of HTML with merged or missing cells there are none, nor is there a cell in them that is too
+///   large for a chunk.
 /// - The caption is the paragraph above the table, when it directly touches the table, ends in a
 ///   colon, or begins with 表, 表格, Table or Tab. and a number. It stays in the text chunk that owns
 ///   it; children index its words.
@@ -70,7 +82,7 @@ impl Default for TableRowsOptions {
 /// coordinates, [`expand`](crate::expand) takes a ranking of children to their tables.
 ///
 /// Time is linear in the document, but for tables with header names much larger than their cells:
-/// each row repeats the names.
+/// each row repeats the names, as each column repeats the first one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -107,8 +119,12 @@ impl TableRows {
             columns: options.columns.max(1),
             ..options
         };
+        // An index of before there were columns opens as before.
+        let wide = options
+            .wide
+            .map_or_else(String::new, |wide| format!(" wide={wide}"));
         let fingerprint = format!(
-            "table-rows/v1 size={} overlap={} context={} comments={} parent={} columns={} fill={} \
+            "table-rows/v1 size={} overlap={} context={} comments={} parent={} columns={} fill={}{wide} \
              counter={}",
             text.window.size(),
             text.window.overlap(),
@@ -182,10 +198,19 @@ impl TableRows {
                     path,
                     core: ByteSpan::from_range(core.start()..last.unwrap_or(core).end()),
                 };
-                let end = next.end;
-                let chunk = namer.chunk(next.draft, place);
-                parent = Some((end, chunk.id));
-                chunks.push(chunk);
+                let (end, id) = (next.end, chunks.len());
+                chunks.push(namer.chunk(next.draft, place));
+                parent = chunks.get(id).map(|chunk: &Chunk| (end, chunk.id));
+                // Columns show what rows own.
+                let place = Place {
+                    fingerprint: &self.fingerprint,
+                    role: ChunkRole::Indexed,
+                    parent: parent.map(|(_, id)| id),
+                    path,
+                    core: ByteSpan::from_range(core.start()..core.start()),
+                };
+                let columns = next.columns.into_iter();
+                chunks.extend(columns.map(|draft| namer.chunk(draft, place)));
             }
             let place = Place {
                 fingerprint: &self.fingerprint,
@@ -209,9 +234,10 @@ struct Found<'a> {
     parents: Vec<Parent>,
 }
 
-/// The parent of the drafts `first..end`.
+/// The parent of the drafts `first..end`, and of its columns.
 struct Parent {
     draft: Draft,
+    columns: Vec<Draft>,
     first: usize,
     end: usize,
 }
@@ -248,7 +274,7 @@ impl<'a> InSection<'a> {
                     let rows = Rows::new(self.measure, self.options, &context, table, piece.block);
                     let first = found.drafts.len();
                     found.drafts.extend(rows.children(run, &packer, end));
-                    self.parents(run, table, first, found);
+                    self.parents(run, &rows, first, found);
                 }
                 _ => {
                     let gap = run.get(1).map_or(0, |next| next.gap);
@@ -271,9 +297,9 @@ impl<'a> InSection<'a> {
 
     /// The parents of a table whose children are the drafts from `first` on: whole lines, as many
     /// as fit. A line that fits none has no parent.
-    fn parents(&self, lines: &[Piece], table: &Table, first: usize, found: &mut Found<'_>) {
+    fn parents(&self, lines: &[Piece], rows: &Rows<'_>, first: usize, found: &mut Found<'_>) {
         let limit = self.options.parent;
-        let header = header_of(table);
+        let (table, header) = (rows.table, rows.header);
         let mut child = first;
         let mut at = 0;
         while at < lines.len() {
@@ -309,6 +335,7 @@ impl<'a> InSection<'a> {
                 }
                 count -= 1;
             };
+            let shown = rest.get(..count).unwrap_or_default();
             at += count.max(1);
             let Some(draft) = draft else {
                 continue;
@@ -321,6 +348,7 @@ impl<'a> InSection<'a> {
             let end = child + inside.count();
             if end > child {
                 found.parents.push(Parent {
+                    columns: rows.columns(shown, draft.span),
                     draft,
                     first: child,
                     end,

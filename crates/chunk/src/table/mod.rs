@@ -2,6 +2,7 @@
 
 mod answer;
 mod chunker;
+mod column;
 mod decimal;
 mod grid;
 mod phrases;
@@ -13,4 +14,4 @@ mod view;
 
 pub use answer::{LeftOut, TableAnswer, TableOperation};
 pub use chunker::{TableRows, TableRowsOptions};
-pub use view::{CellPlace, RowPlace, TableView};
+pub use view::{CellPlace, ColumnPlace, RowPlace, TableView};

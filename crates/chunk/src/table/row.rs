@@ -6,7 +6,7 @@ use cornu_core::{ByteSpan, ChunkKind};
 
 use super::chunker::TableRowsOptions;
 use crate::context::Context;
-use crate::markdown::{BlockKind, Cell, Row, Table};
+use crate::markdown::{BlockKind, Row, Table};
 use crate::pack::{Draft, Packer};
 use crate::piece::{Measure, Piece};
 
@@ -14,15 +14,17 @@ use crate::piece::{Measure, Piece};
 const CAPTION: usize = 160;
 
 pub(super) struct Rows<'a> {
-    measure: &'a Measure<'a>,
-    options: &'a TableRowsOptions,
-    table: &'a Table,
-    /// What may stand before a row's sentence, the fullest first.
-    leads: Vec<String>,
+    pub(super) measure: &'a Measure<'a>,
+    pub(super) options: &'a TableRowsOptions,
+    pub(super) table: &'a Table,
+    /// What may stand before a sentence, the fullest first.
+    pub(super) leads: Vec<String>,
     /// What each column is called.
-    names: Vec<&'a str>,
-    header: ByteSpan,
-    block: usize,
+    pub(super) names: Vec<&'a str>,
+    pub(super) header: ByteSpan,
+    pub(super) block: usize,
+    /// For each row the nearest values at it or above it, where blank cells are filled.
+    filled: Vec<Vec<&'a str>>,
 }
 
 impl<'a> Rows<'a> {
@@ -49,6 +51,10 @@ impl<'a> Rows<'a> {
             names: table.header.texts(),
             header: header_of(table),
             block,
+            filled: match options.fill_down {
+                true => filled(table),
+                false => Vec::new(),
+            },
         }
     }
 
@@ -69,7 +75,6 @@ impl<'a> Rows<'a> {
             out.extend(packer.pack(head, next));
             from = None;
         }
-        let mut above: Vec<&str> = vec![""; self.names.len()];
         for (at, line) in data.iter().enumerate() {
             let next = data.get(at + 1).map_or(end, |line| line.span.start());
             let start = from.take();
@@ -77,14 +82,11 @@ impl<'a> Rows<'a> {
                 out.extend(packer.pack(&[*line], next));
                 continue;
             };
-            for (known, cell) in above.iter_mut().zip(&row.cells) {
-                if !cell.text.is_empty() {
-                    *known = &cell.text;
-                }
-            }
             let sentence = Sentence {
                 number,
-                values: self.values(row, &above),
+                values: (0..row.cells.len())
+                    .map(|column| self.value(number - 1, row, column))
+                    .collect(),
                 surplus: self.surplus(row, line),
             };
             match self.row(line, row, &sentence, start, next) {
@@ -189,7 +191,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn is_below_header(&self, span: ByteSpan) -> bool {
+    pub(super) fn is_below_header(&self, span: ByteSpan) -> bool {
         !self.header.is_empty() && span.start() >= self.header.end()
     }
 
@@ -198,19 +200,21 @@ impl<'a> Rows<'a> {
     }
 
     /// The row that stands on a line, with its number from 1.
-    fn row_of(&self, line: &Piece) -> Option<(usize, &'a Row)> {
+    pub(super) fn row_of(&self, line: &Piece) -> Option<(usize, &'a Row)> {
         let rows = &self.table.rows;
         let at = rows.partition_point(|row| row.span.start() < line.span.start());
         let row = rows.get(at)?;
         (row.span.start() < line.span.end()).then_some((at + 1, row))
     }
 
-    fn values<'v>(&self, row: &'v Row, above: &[&'v str]) -> Vec<&'v str> {
-        let one = |(cell, above): (&'v Cell, &&'v str)| match cell.text.as_str() {
-            "" if self.options.fill_down => *above,
-            text => text,
-        };
-        row.cells.iter().zip(above).map(one).collect()
+    /// What a cell is indexed with.
+    pub(super) fn value<'v>(&'v self, at: usize, row: &'v Row, column: usize) -> &'v str {
+        let own = row.cells.get(column).map_or("", |cell| cell.text.as_str());
+        let filled = self.filled.get(at).and_then(|row| row.get(column));
+        match (own, filled) {
+            ("", Some(filled)) => filled,
+            (own, _) => own,
+        }
     }
 
     /// The cells beyond the header's.
@@ -234,6 +238,21 @@ pub(super) fn header_of(table: &Table) -> ByteSpan {
         return header;
     }
     ByteSpan::from_range(header.start()..table.delimiter.end().max(header.end()))
+}
+
+/// For each row the values at it, those of blank cells from above.
+fn filled(table: &Table) -> Vec<Vec<&str>> {
+    let mut above: Vec<&str> = vec![""; table.header.cells.len()];
+    let rows = table.rows.iter();
+    rows.map(|row| {
+        for (known, cell) in above.iter_mut().zip(&row.cells) {
+            if !cell.text.is_empty() {
+                *known = &cell.text;
+            }
+        }
+        above.clone()
+    })
+    .collect()
 }
 
 /// What a row says.

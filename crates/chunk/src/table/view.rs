@@ -58,6 +58,49 @@ pub struct RowPlace {
     pub cells: Vec<CellPlace>,
 }
 
+/// Where a column stands, or a part of it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use cornu_chunk::{Chunker, TableRows, TableRowsOptions, TableView};
+/// use cornu_core::{Acl, DocId, Document};
+/// use cornu_text::WordCounter;
+///
+/// let source = "| 型号 | 压力 |\n|---|---|\n| P-1 | 3 MPa |\n| P-2 | 5 MPa |\n";
+/// let doc = Document::new(DocId::new("a.md")?, source, Acl::public());
+/// let options = TableRowsOptions { wide: Some(2), ..TableRowsOptions::default() };
+/// let chunks = TableRows::new(Arc::new(WordCounter::new()), options).chunk(&doc)?;
+/// assert_eq!(chunks[2].index_text, "[Column 2 压力: P-1: 3 MPa, P-2: 5 MPa]");
+/// let place = TableView::all(&chunks)[0].column_of(&chunks[2]).ok_or("a column")?;
+/// assert_eq!(place.to_string(), "column 2 (压力), lines 3-4");
+/// assert_eq!(place.cells[1].text, "5 MPa");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnPlace {
+    /// From 1.
+    pub column: usize,
+    /// What it is called; may be empty.
+    pub header: String,
+    /// Its cells in the rows that the chunk shows.
+    pub cells: Vec<CellPlace>,
+}
+
+impl std::fmt::Display for ColumnPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "column {}", self.column)?;
+        if !self.header.is_empty() {
+            write!(f, " ({})", self.header)?;
+        }
+        let lines = self.cells.first().zip(self.cells.last());
+        match lines.map(|(first, last)| (first.line, last.line)) {
+            Some((first, last)) if first < last => write!(f, ", lines {first}-{last}"),
+            Some((line, _)) => write!(f, ", line {line}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Where a cell stands, and what it says.
 ///
 /// See [`TableView`] for an example.
@@ -115,6 +158,7 @@ impl TableView {
             let mut view = Self::read(group)?;
             let child = chunks
                 .iter()
+                .filter(|chunk| !chunk.is_column())
                 .find(|chunk| chunk.parent.is_some_and(|id| view.parents.contains(&id)))?;
             view.caption = caption(child);
             Some(view)
@@ -214,7 +258,7 @@ impl TableView {
     /// `None` for other chunks.
     #[must_use]
     pub fn row_of(&self, chunk: &Chunk) -> Option<RowPlace> {
-        if !self.parents.contains(&chunk.parent?) {
+        if !self.parents.contains(&chunk.parent?) || chunk.is_column() {
             return None;
         }
         let rows = &self.table.rows;
@@ -230,6 +274,35 @@ impl TableView {
             row: at + 1,
             line: self.lines.get(at).copied()?,
             cells: cells.collect(),
+        })
+    }
+}
+
+impl TableView {
+    /// The column that a child of this table is, with its cells in the rows that the child shows;
+    /// `None` for other chunks. O(rows).
+    #[must_use]
+    pub fn column_of(&self, chunk: &Chunk) -> Option<ColumnPlace> {
+        if !chunk.is_column() || !self.parents.contains(&chunk.parent?) {
+            return None;
+        }
+        // Its sentence is the last line: nothing in it ends one.
+        let (_, sentence) = chunk
+            .index_text
+            .rsplit_once('\n')
+            .unwrap_or(("", &chunk.index_text));
+        let number = sentence.strip_prefix("[Column ")?;
+        let number = number.split(|c: char| !c.is_ascii_digit()).next()?;
+        let column: usize = number.parse().ok()?;
+        let rows = self.table.rows.iter().enumerate();
+        let shown = rows.filter(|(_, row)| row.span.overlaps(chunk.span));
+        let header = self.table.header.cells.get(column.checked_sub(1)?);
+        Some(ColumnPlace {
+            column,
+            header: header.map_or_else(String::new, |cell| cell.text.clone()),
+            cells: shown
+                .filter_map(|(at, _)| self.cell(at + 1, column))
+                .collect(),
         })
     }
 }

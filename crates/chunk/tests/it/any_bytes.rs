@@ -11,7 +11,7 @@ use cornu_chunk::{
 use cornu_core::{Acl, DocId, Document, TokenCounter};
 
 use crate::counters::{chars, jealous, merging, words};
-use crate::invariants::{Settings, check};
+use crate::invariants::{Settings, check, check_places};
 
 /// Two bytes of settings, the rest a file. Bytes that are not UTF-8 are refused, nothing else is.
 pub(crate) fn check_bytes(bytes: &[u8]) {
@@ -52,6 +52,7 @@ fn check_with(document: &Document, counter: &Arc<dyn TokenCounter>, size: i64, o
             parent_limit: limit * 5,
             structured: true,
             rows: false,
+            wide: false,
         }
     }
     let window = Window::new(size, overlap).expect("a window that works");
@@ -71,7 +72,7 @@ fn check_with(document: &Document, counter: &Arc<dyn TokenCounter>, size: i64, o
         let packed = SentencePacked::new(counter.clone(), options);
         check(&settings(&packed, &**counter, limit), document);
     }
-    {
+    for wide in [None, Some(3)] {
         let text = SentencePackedOptions {
             window,
             ..Default::default()
@@ -81,15 +82,18 @@ fn check_with(document: &Document, counter: &Arc<dyn TokenCounter>, size: i64, o
             parent: limit * 3,
             columns: 3,
             fill_down: limit.is_multiple_of(2),
+            wide,
         };
         let rows = TableRows::new(counter.clone(), options);
         let rows = Settings {
             parent_limit: limit * 3,
             rows: true,
+            wide: wide.is_some(),
             ..settings(&rows, &**counter, limit)
         };
         // Whatever the chunks are, their tables can be read again.
-        let _ = TableView::all(&check(&rows, document));
+        let chunks = check(&rows, document);
+        check_places(&chunks, &TableView::all(&chunks));
     }
     let options = ParentChildOptions {
         parent: Window::new(size * 5, 0).expect("a window that works"),

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cornu_chunk::markdown::{BlockKind, Outline, Table};
-use cornu_chunk::{Chunker, render};
-use cornu_core::{ByteSpan, Chunk, ChunkId, ChunkRole, Document, LineIndex, TokenCounter};
+use cornu_chunk::{Chunker, TableView, render};
+use cornu_core::{
+    ByteSpan, Chunk, ChunkId, ChunkKind, ChunkRole, Document, LineIndex, TokenCounter,
+};
 
 /// What a chunker was set to.
 pub(crate) struct Settings<'a> {
@@ -17,6 +19,8 @@ pub(crate) struct Settings<'a> {
     pub(crate) structured: bool,
     /// Whether tables are cut into rows, and have the only parents.
     pub(crate) rows: bool,
+    /// Whether wide tables are cut into columns, too.
+    pub(crate) wide: bool,
 }
 
 /// Chunks the document and checks everything that is promised; gives the chunks.
@@ -35,13 +39,15 @@ pub(crate) fn check(settings: &Settings<'_>, doc: &Document) -> Vec<Chunk> {
     assert_eq!(ids.len(), chunks.len(), "two chunks share an id");
     for role in [ChunkRole::Indexed, ChunkRole::Parent] {
         let of_role: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.role == role).collect();
-        check_order(doc, &of_role, settings.rows && role == ChunkRole::Parent);
+        let owners: Vec<&Chunk> = of_role.iter().copied().filter(|c| !c.is_column()).collect();
+        check_order(doc, &owners, settings.rows && role == ChunkRole::Parent);
         for chunk in &of_role {
             check_chunk(settings, doc, chunk);
             check_rendered(doc, chunk);
         }
     }
     check_family(&chunks);
+    check_columns(settings, &chunks);
     if settings.structured {
         check_structure(settings, doc, &outline, &chunks);
     }
@@ -80,7 +86,7 @@ fn check_chunk(settings: &Settings<'_>, doc: &Document, chunk: &Chunk) {
     );
     assert!(!chunk.text.trim().is_empty(), "a chunk without content");
     assert!(
-        chunk.span.end() <= chunk.core.end(),
+        chunk.span.end() <= chunk.core.end() || chunk.is_column(),
         "a chunk shows what the next one owns"
     );
     assert!(
@@ -114,6 +120,10 @@ fn check_chunk(settings: &Settings<'_>, doc: &Document, chunk: &Chunk) {
         "{} tokens over {limit}: {chunk:?}",
         chunk.tokens
     );
+    let limit = match chunk.is_column() {
+        true => settings.parent_limit,
+        false => limit,
+    };
     let shown = settings.counter.count(&chunk.text);
     let slack = settings.counter.slack();
     assert!(
@@ -158,6 +168,46 @@ fn check_family(chunks: &[Chunk]) {
         used.insert(parent.id);
     }
     assert_eq!(used.len(), parents.len(), "a parent without children");
+}
+
+/// A column owns nothing and shows whole lines of its parent, directly behind it.
+fn check_columns(settings: &Settings<'_>, chunks: &[Chunk]) {
+    for chunk in chunks {
+        let nothing = chunk.role.is_indexed() && chunk.core.is_empty();
+        assert_eq!(nothing, chunk.is_column(), "owns nothing: {chunk:?}");
+        if !nothing {
+            continue;
+        }
+        assert!(settings.wide, "a column that nobody asked for");
+        assert_eq!(chunk.kind, ChunkKind::Table);
+        let sentence = chunk.index_text.lines().last();
+        assert!(sentence.is_some_and(|line| line.starts_with("[Column ") && line.ends_with(']')));
+    }
+    for pair in chunks.windows(2).filter(|pair| pair[1].is_column()) {
+        let behind = Some(pair[0].id) == pair[1].parent;
+        assert!(behind || pair[0].parent == pair[1].parent && pair[0].is_column());
+        assert!(pair[0].span.start() <= pair[1].span.start() || pair[0].is_column());
+    }
+}
+
+/// A child of a table that can be read is a row or a column; each cell that a column shows stands in
+/// one child of that column only, and its row's lines are among those that the child shows.
+pub(crate) fn check_places(chunks: &[Chunk], tables: &[TableView]) {
+    for table in tables {
+        let mut seen = BTreeSet::new();
+        for chunk in chunks {
+            let Some(place) = table.column_of(chunk) else {
+                continue;
+            };
+            assert!(table.row_of(chunk).is_none());
+            assert!(!place.cells.is_empty(), "a column without cells: {chunk:?}");
+            for cell in &place.cells {
+                assert_eq!(cell.column, place.column);
+                assert!(seen.insert((cell.row, cell.column)), "a cell stands twice");
+                assert!(chunk.span.contains(cell.span) || cell.span.is_empty());
+            }
+        }
+    }
 }
 
 fn check_structure(settings: &Settings<'_>, doc: &Document, outline: &Outline, chunks: &[Chunk]) {
@@ -225,7 +275,10 @@ fn check_coverage(settings: &Settings<'_>, doc: &Document, outline: &Outline, ch
         );
     }
     for role in [ChunkRole::Indexed, ChunkRole::Parent] {
-        let of_role: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.role == role).collect();
+        let of_role: Vec<&Chunk> = chunks
+            .iter()
+            .filter(|chunk| chunk.role == role && !chunk.is_column())
+            .collect();
         if role == ChunkRole::Parent && (of_role.is_empty() || settings.rows) {
             continue;
         }

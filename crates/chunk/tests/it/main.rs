@@ -20,6 +20,7 @@ mod rendering;
 mod shape_contract;
 mod strategies;
 mod table_cases;
+mod table_columns;
 mod table_doubts;
 mod table_questions;
 mod table_rows;

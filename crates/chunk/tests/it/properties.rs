@@ -10,7 +10,7 @@ use crate::documents::{doc, packed};
 use crate::generated::{markdown, noise, plain_markdown};
 
 /// Each case runs sixteen chunkings twice; `PROPTEST_CASES` asks for more of them.
-fn config() -> ProptestConfig {
+pub(crate) fn config() -> ProptestConfig {
     match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default(),
         None => ProptestConfig::with_cases(64),

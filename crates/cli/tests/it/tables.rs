@@ -104,7 +104,7 @@ fn tables_are_silent_where_they_do_not_answer() {
 #[test]
 fn an_index_says_what_it_was_built_with() {
     let folder = folder();
-    for tables in ["rows", "text"] {
+    for tables in ["rows", "columns", "text"] {
         for context in ["off", "title", "summary"] {
             let db = format!("{tables}-{context}.db");
             let flags = format!("--tables {tables} --context {context}");
