@@ -16,35 +16,35 @@ use crate::corpus::BenchData;
 use crate::external::{self, PublicSet};
 
 /// Questions of `2wiki-500` that choices were made on: those with the smallest SHA-256 of their id.
-pub(super) const DEV: usize = 150;
+pub(crate) const DEV: usize = 150;
 
 /// A question.
-pub(super) struct Asked {
-    pub(super) text: String,
+pub(crate) struct Asked {
+    pub(crate) text: String,
     /// What answers it together; of each piece the positions of the passages that hold it.
-    pub(super) gold: Vec<BTreeSet<usize>>,
+    pub(crate) gold: Vec<BTreeSet<usize>>,
     /// The passages that stand between those that the question names, where the set says so.
-    pub(super) bridges: BTreeSet<usize>,
+    pub(crate) bridges: BTreeSet<usize>,
 }
 
 /// The grade of a passage that stands between others.
 const BRIDGE: u8 = 2;
 
 /// Passages and questions.
-pub(super) struct Set {
+pub(crate) struct Set {
     /// "Title, newline, text", or the text alone.
-    pub(super) texts: Vec<String>,
-    pub(super) asked: Vec<Asked>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) asked: Vec<Asked>,
 }
 
 impl Set {
     /// The judged questions behind the first `dev`, by the SHA-256 of their ids.
-    pub(super) fn new(public: &PublicSet, dev: usize) -> Result<Self> {
+    pub(crate) fn new(public: &PublicSet, dev: usize) -> Result<Self> {
         Self::of(public, dev, |_| true)
     }
 
     /// As [`new`](Self::new), of the questions whose ids pass.
-    pub(super) fn of(
+    pub(crate) fn of(
         public: &PublicSet,
         dev: usize,
         passes: impl Fn(&str) -> bool,
@@ -89,7 +89,7 @@ impl Set {
 
     /// The answerable test questions of a file of `bench-data`, over its documents in the chunks
     /// that the product makes of them.
-    pub(super) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
+    pub(crate) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
         let counter = Arc::new(WordCounter::new());
         let chunker = SentencePacked::new(counter, SentencePackedOptions::default());
         let mut chunks: Vec<Chunk> = Vec::new();
@@ -125,7 +125,7 @@ impl Set {
     }
 
     /// The passages with what the rules read from them.
-    pub(super) fn by_rules(&self) -> Vec<Passage<usize>> {
+    pub(crate) fn by_rules(&self) -> Vec<Passage<usize>> {
         let rules = RuleExtractor::new();
         let passages = self.texts.iter().enumerate();
         passages
@@ -134,7 +134,7 @@ impl Set {
     }
 
     /// The passages with what a published file says of them, in its order.
-    pub(super) fn by_openie(&self, set: &str) -> Result<Vec<Passage<usize>>> {
+    pub(crate) fn by_openie(&self, set: &str) -> Result<Vec<Passage<usize>>> {
         let path = external::file(set, "openie.jsonl")
             .with_context(|| format!("{set} holds no openie.jsonl"))?;
         let file = std::fs::read_to_string(&path)
