@@ -169,6 +169,7 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
         last.graphs.push((*view.digest(), Arc::clone(&graph)));
         let surplus = last.graphs.len().saturating_sub(self.kept);
         last.graphs.drain(..surplus);
+        last.grown.retain(|one| one.principal != grown.principal);
         last.grown.push(grown);
         let surplus = last.grown.len().saturating_sub(self.kept);
         last.grown.drain(..surplus);

@@ -65,8 +65,9 @@ fn openers<I>(passage: &Passage<I>) -> BTreeSet<String> {
         let words = key_words(text).into_iter();
         out.extend(words.filter(|word| word.opens_name).map(|word| word.key));
     }
-    // An article in front of a name is cut off its key, also one that is written in pieces.
-    let is_cut = |word: &String| "the".starts_with(word.as_str());
+    // An article in front of a name is cut off its key. A name is not looked for from "the", but it
+    // is from "th", and "th e" is cut off as well.
+    let is_cut = |word: &String| word != "the" && "the".starts_with(word.as_str());
     if out.iter().any(is_cut) {
         out.insert(String::new());
     }
