@@ -6,6 +6,7 @@ mod embedding;
 mod eval;
 mod fusion;
 mod hnsw;
+mod hoprag;
 mod multihop;
 mod pool;
 mod rerank;
@@ -18,6 +19,7 @@ pub use embedding::Embedding;
 pub use eval::Eval;
 pub use fusion::Fusion;
 pub use hnsw::HnswTable;
+pub use hoprag::HopRagTable;
 pub use multihop::Multihop;
 pub use pool::Pool;
 pub use rerank::Rerank;
@@ -27,9 +29,19 @@ pub use store::Store;
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 11] = [
-    &Chunking, &Embedding, &Fusion, &Eval, &Pool, &Store, &HnswTable, &Multihop, &Tables,
-    &Segments, &Rerank,
+pub const TABLES: [&dyn Table; 12] = [
+    &Chunking,
+    &Embedding,
+    &Fusion,
+    &Eval,
+    &Pool,
+    &Store,
+    &HnswTable,
+    &Multihop,
+    &HopRagTable,
+    &Tables,
+    &Segments,
+    &Rerank,
 ];
 
 use cornu_eval::significance::{Bootstrap, Interval, Scale, StatError};

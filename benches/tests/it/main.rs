@@ -21,6 +21,7 @@ fn record(name: &str, value: f64) -> Record {
         "chunking" => "autograd",
         "embedding" => "synonyms-zh",
         "fusion" => "ext-all",
+        "hoprag" => "audit-hash",
         "multihop" => "audit",
         "pool" => "narrow-read-1",
         "hnsw" | "store" => "clustered-1000",

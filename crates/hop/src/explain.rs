@@ -206,10 +206,10 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             .filter_map(|passage| self.passage(passage))
             .flat_map(|passage| passage.facts.clone())
             .filter_map(|at| self.fact(at));
-        let fact = facts.find(|fact| fact.subject != key && fact.nodes.contains(&node));
+        let fact = facts.find(|fact| *fact.subject != *key && fact.nodes.contains(&node));
         Some(Step::Name {
             name: self.display(key).to_owned(),
-            fact: fact.map(|fact| fact.text.clone()),
+            fact: fact.map(|fact| fact.text.to_string()),
         })
     }
 }

@@ -97,7 +97,8 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
                         node,
                         weight: weight * share,
                         reason: SeedReason::Between {
-                            names: [one.name.display.clone(), two.name.display.clone()],
+                            names: [&one.name.display, &two.name.display]
+                                .map(|name| name.to_string()),
                         },
                     });
                 }

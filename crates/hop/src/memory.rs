@@ -1,22 +1,25 @@
 //! The facts of all documents, and the graphs that views see.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use cornu_core::View;
+use cornu_core::{Principal, View};
 use parking_lot::Mutex;
 
 use crate::error::HopError;
-use crate::graph::HopGraph;
+use crate::graph::{GraphOptions, HopGraph};
+use crate::growing::GrowingGraph;
 use crate::passage::Passage;
 
 /// The facts of any number of documents. Documents come and go one by one; a graph is made of what
 /// a [`View`] sees, when it is asked for.
 ///
-/// Nothing is carried from one graph to the next, so after any history of inserts, updates and
-/// removals, in any order, a view's graph is that of a fresh memory with the same documents, bit
-/// for bit, and a removal takes all of a document's weight with it.
+/// After any history of inserts, updates and removals, in any order, a view's graph is that of a
+/// fresh memory with the same documents, bit for bit, and a removal takes all of a document's weight
+/// with it. For the principals who asked last, what each visible passage brings is kept
+/// ([`GrowingGraph`]), apart for each, so that after a change only the passages that it touches are
+/// read again.
 ///
 /// ```
 /// use cornu_core::{Acl, ContentHash, DocId, Extractor, Principal, View, ViewEntry};
@@ -38,25 +41,54 @@ use crate::passage::Passage;
 /// ```
 #[derive(Debug)]
 pub struct HopMemory<I> {
-    documents: BTreeMap<u32, Vec<Passage<I>>>,
+    documents: BTreeMap<u32, Document<I>>,
     owner: BTreeMap<I, u32>,
-    /// The graphs asked for last, newest at the end. Emptied by every change, since a digest names
-    /// sources and not what was read from them.
-    graphs: Mutex<Vec<Known<I>>>,
+    /// Of the next document that is written.
+    version: u64,
+    last: Mutex<Last<I>>,
     kept: usize,
+}
+
+#[derive(Debug)]
+struct Document<I> {
+    /// No other document ever has it.
+    version: u64,
+    passages: Vec<Arc<Passage<I>>>,
+}
+
+/// What was asked for last, newest at the end.
+#[derive(Debug)]
+struct Last<I> {
+    /// Emptied by every change, since a digest names sources and not what was read from them.
+    graphs: Vec<Known<I>>,
+    grown: Vec<Grown<I>>,
 }
 
 /// A view's digest and its graph.
 type Known<I> = ([u8; 32], Arc<HopGraph<I>>);
 
-impl<I: Ord + Clone + Debug> HopMemory<I> {
-    /// An empty memory that keeps the graphs of the last `kept` views.
+/// What a principal saw.
+#[derive(Debug)]
+struct Grown<I> {
+    principal: Principal,
+    /// The versions of the documents whose passages are in the graph, and their ids.
+    documents: BTreeMap<u64, Vec<I>>,
+    graph: GrowingGraph<I>,
+}
+
+impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
+    /// An empty memory that keeps the graphs of the last `kept` views, and what they are made of
+    /// for as many principals.
     #[must_use]
     pub fn new(kept: usize) -> Self {
         Self {
             documents: BTreeMap::new(),
             owner: BTreeMap::new(),
-            graphs: Mutex::new(Vec::new()),
+            version: 0,
+            last: Mutex::new(Last {
+                graphs: Vec::new(),
+                grown: Vec::new(),
+            }),
             kept,
         }
     }
@@ -66,7 +98,7 @@ impl<I: Ord + Clone + Debug> HopMemory<I> {
     /// # Errors
     /// [`HopError::DuplicatePassage`]; then the memory is as it was.
     pub fn insert(&mut self, document: u32, passages: Vec<Passage<I>>) -> Result<(), HopError> {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for passage in &passages {
             let elsewhere = self.owner.get(&passage.id).filter(|&&at| at != document);
             if elsewhere.is_some() || !seen.insert(&passage.id) {
@@ -80,17 +112,21 @@ impl<I: Ord + Clone + Debug> HopMemory<I> {
         for passage in &passages {
             self.owner.insert(passage.id.clone(), document);
         }
-        self.documents.insert(document, passages);
+        let version = self.version;
+        self.version += 1;
+        let passages = passages.into_iter().map(Arc::new).collect();
+        let written = Document { version, passages };
+        self.documents.insert(document, written);
         Ok(())
     }
 
     /// Removes a document; whether it was there.
     pub fn remove(&mut self, document: u32) -> bool {
-        self.graphs.get_mut().clear();
-        let Some(passages) = self.documents.remove(&document) else {
+        self.last.get_mut().graphs.clear();
+        let Some(removed) = self.documents.remove(&document) else {
             return false;
         };
-        for passage in &passages {
+        for passage in &removed.passages {
             self.owner.remove(&passage.id);
         }
         true
@@ -109,7 +145,9 @@ impl<I: Ord + Clone + Debug> HopMemory<I> {
     }
 
     /// The graph of what a view sees: passages, names, facts and weights of visible documents only.
-    /// Built once per view and kept for the last views asked for; O(text) to build.
+    ///
+    /// Kept for the last views asked for; otherwise brought up to date from what the same principal
+    /// saw before, as [`GrowingGraph`] does it, and built in O(text) for one who is new.
     ///
     /// # Errors
     /// [`HopError::TooLarge`].
@@ -117,11 +155,24 @@ impl<I: Ord + Clone + Debug> HopMemory<I> {
         if let Some(graph) = self.take_known(view.digest()) {
             return Ok(graph);
         }
-        let graph = Arc::new(HopGraph::build(self.visible(view))?);
-        let mut graphs = self.graphs.lock();
-        graphs.push((*view.digest(), Arc::clone(&graph)));
-        let surplus = graphs.len().saturating_sub(self.kept);
-        graphs.drain(..surplus);
+        let mut grown = match self.take_grown(view.principal()) {
+            Some(grown) => grown,
+            None => Grown {
+                principal: view.principal().clone(),
+                documents: BTreeMap::new(),
+                graph: GrowingGraph::new(GraphOptions::default())?,
+            },
+        };
+        grown.update(&self.seen(view));
+        let graph = Arc::new(grown.graph.graph()?);
+        let mut last = self.last.lock();
+        last.graphs.push((*view.digest(), Arc::clone(&graph)));
+        let surplus = last.graphs.len().saturating_sub(self.kept);
+        last.graphs.drain(..surplus);
+        last.grown.retain(|one| one.principal != grown.principal);
+        last.grown.push(grown);
+        let surplus = last.grown.len().saturating_sub(self.kept);
+        last.grown.drain(..surplus);
         Ok(graph)
     }
 
@@ -129,19 +180,56 @@ impl<I: Ord + Clone + Debug> HopMemory<I> {
     /// [`prop`](crate::prop) are to be built from. O(all documents + visible passages · log).
     #[must_use]
     pub fn visible(&self, view: &View) -> Vec<&Passage<I>> {
-        let documents = self.documents.iter();
-        let seen = documents.filter(|(document, _)| view.contains(**document));
-        let mut passages: Vec<&Passage<I>> = seen.flat_map(|(_, passages)| passages).collect();
+        let seen = self.seen(view);
+        let passages = seen.iter().flat_map(|document| &document.passages);
+        let mut passages: Vec<&Passage<I>> = passages.map(Arc::as_ref).collect();
         passages.sort_by(|a, b| a.id.cmp(&b.id));
         passages
     }
 
+    fn seen(&self, view: &View) -> Vec<&Document<I>> {
+        let documents = self.documents.iter();
+        let seen = documents.filter(|(document, _)| view.contains(**document));
+        seen.map(|(_, document)| document).collect()
+    }
+
     fn take_known(&self, digest: &[u8; 32]) -> Option<Arc<HopGraph<I>>> {
-        let mut graphs = self.graphs.lock();
+        let graphs = &mut self.last.lock().graphs;
         let at = graphs.iter().position(|(known, _)| known == digest)?;
         let known = graphs.remove(at);
         let graph = Arc::clone(&known.1);
         graphs.push(known);
         Some(graph)
+    }
+
+    /// Another thread that asks for the same principal meanwhile begins anew.
+    fn take_grown(&self, principal: &Principal) -> Option<Grown<I>> {
+        let grown = &mut self.last.lock().grown;
+        let at = grown.iter().position(|one| one.principal == *principal)?;
+        Some(grown.remove(at))
+    }
+}
+
+impl<I: Ord + Clone + Debug + Send + Sync> Grown<I> {
+    fn update(&mut self, seen: &[&Document<I>]) {
+        let versions: BTreeSet<u64> = seen.iter().map(|document| document.version).collect();
+        let mut removed = Vec::new();
+        self.documents.retain(|version, ids| {
+            let stays = versions.contains(version);
+            if !stays {
+                removed.append(ids);
+            }
+            stays
+        });
+        let mut put = Vec::new();
+        for document in seen {
+            let ids = || document.passages.iter().map(|passage| passage.id.clone());
+            let known = &mut self.documents;
+            known.entry(document.version).or_insert_with(|| {
+                put.extend(document.passages.iter().cloned());
+                ids().collect()
+            });
+        }
+        self.graph.update(removed, put);
     }
 }

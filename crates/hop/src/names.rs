@@ -1,7 +1,7 @@
 //! Names in texts: which runs of words are names that a graph knows.
 
-use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use cornu_extract::{KeyWord, key_words, push_key_word};
 
@@ -19,13 +19,39 @@ const NO_NAMES: [&str; 40] = [
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Name {
     /// How it is written: in a title where there is one, else in the first passage that has it.
-    pub(crate) display: String,
+    pub(crate) display: Arc<str>,
     /// Its node; a name of one passage only has none unless it is a title.
     pub(crate) node: Option<u32>,
     /// The passages that have it, ascending.
     pub(crate) passages: Vec<u32>,
     /// The passages that are about it, by their titles, ascending.
     pub(crate) titled: Vec<u32>,
+}
+
+/// The names of a graph by their keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Names(Vec<(Arc<str>, Name)>);
+
+impl Names {
+    /// Of names in the order of their keys.
+    pub(crate) fn of_sorted(names: Vec<(Arc<str>, Name)>) -> Self {
+        Self(names)
+    }
+
+    /// O(log names).
+    pub(crate) fn get(&self, key: &str) -> Option<&Name> {
+        let at = self.0.binary_search_by(|(other, _)| (**other).cmp(key));
+        at.ok().and_then(|at| self.0.get(at)).map(|(_, name)| name)
+    }
+
+    /// In the order of their keys.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Name)> {
+        self.0.iter().map(|(key, name)| (&**key, name))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&Arc<str>, &mut Name)> {
+        self.0.iter_mut().map(|(key, name)| (&*key, name))
+    }
 }
 
 /// A name found in a text, by its words.
@@ -66,27 +92,10 @@ pub(crate) fn find(words: &[KeyWord], known: impl Fn(&str) -> bool) -> Vec<Found
     out
 }
 
-/// The keys of a passage's titles, as a set to look up while reading the texts of others.
-pub(crate) struct Titles<'a> {
-    known: HashMap<&'a str, ()>,
-}
-
-impl<'a> Titles<'a> {
-    pub(crate) fn new(names: &'a BTreeMap<String, Name>) -> Self {
-        let titled = names.iter().filter(|(_, name)| !name.titled.is_empty());
-        Self {
-            known: titled.map(|(key, _)| (key.as_str(), ())).collect(),
-        }
-    }
-
-    /// The keys of the titles that a text names.
-    pub(crate) fn in_text(&self, text: &str) -> Vec<Found> {
-        // One or two Latin letters are too common to be a title's mention.
-        let long = |key: &str| key.len() > 2;
-        find(&key_words(text), |key| {
-            long(key) && self.known.contains_key(key)
-        })
-    }
+/// The titles that a text names.
+pub(crate) fn titles_in(text: &str, is_title: impl Fn(&str) -> bool) -> Vec<Found> {
+    // One or two Latin letters are too common to be a title's mention.
+    find(&key_words(text), |key| key.len() > 2 && is_title(key))
 }
 
 /// A title without what stands in brackets at its end: `The Terminal (film)`.

@@ -230,7 +230,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
         };
         let weight = 1.0 / name.passages.len().max(1) as f64;
         let reason = SeedReason::Named {
-            name: name.display.clone(),
+            name: name.display.to_string(),
         };
         match (name.node, name.passages.first()) {
             (Some(node), _) | (None, Some(&node)) => seeds.push(Seed {
@@ -260,8 +260,8 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
                 node,
                 weight: options.fact_weight * weight * share,
                 reason: SeedReason::Fact {
-                    name: name.display.clone(),
-                    text: fact.text.clone(),
+                    name: name.display.to_string(),
+                    text: fact.text.to_string(),
                 },
             }));
         }
@@ -284,7 +284,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             .filter_map(|&passage| self.passage(passage))
             .filter_map(|passage| self.all_facts().get(passage.facts.clone()))
             .flatten()
-            .filter(move |fact| is_title || fact.subject == key)
+            .filter(move |fact| is_title || *fact.subject == *key)
     }
 
     /// What the words that a fact shares with the question weigh.
@@ -321,7 +321,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
             node,
             weight: weight * share,
             reason: SeedReason::Joined {
-                text: fact.text.clone(),
+                text: fact.text.to_string(),
             },
         }));
     }

@@ -1,6 +1,7 @@
 //! What a question asks of a name: words that a question and a fact share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use cornu_extract::key_words;
 
@@ -53,35 +54,31 @@ pub(crate) fn stems(text: &str) -> BTreeSet<String> {
 /// Numbers of stems, and in how many facts of the view each stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Vocabulary {
-    numbers: BTreeMap<String, u32>,
+    /// In the order of the stems.
+    numbers: Vec<(Arc<str>, u32)>,
     counts: Vec<u32>,
     facts: usize,
 }
 
 impl Vocabulary {
-    /// Counts the stems of a fact and gives their numbers, ascending.
-    pub(crate) fn count(&mut self, stems: BTreeSet<String>) -> Vec<u32> {
-        self.facts += 1;
-        let mut out: Vec<u32> = stems
-            .into_iter()
-            .map(|stem| {
-                let next = self.counts.len() as u32;
-                let number = *self.numbers.entry(stem).or_insert(next);
-                match self.counts.get_mut(number as usize) {
-                    Some(count) => *count += 1,
-                    None => self.counts.push(1),
-                }
-                number
-            })
-            .collect();
-        out.sort_unstable();
-        out
+    /// Of stems in their order with their numbers, and by number the facts that each stands in.
+    pub(crate) fn new(numbers: Vec<(Arc<str>, u32)>, counts: Vec<u32>, facts: usize) -> Self {
+        Self {
+            numbers,
+            counts,
+            facts,
+        }
     }
 
     /// The numbers of the stems that a question shares with some fact.
     pub(crate) fn known(&self, stems: &BTreeSet<String>) -> BTreeSet<u32> {
-        let numbers = stems.iter().filter_map(|stem| self.numbers.get(stem));
-        numbers.copied().collect()
+        let number = |stem: &String| {
+            let at = self
+                .numbers
+                .binary_search_by(|(other, _)| (**other).cmp(stem));
+            self.numbers.get(at.ok()?).map(|(_, number)| *number)
+        };
+        stems.iter().filter_map(number).collect()
     }
 
     /// ln(1 + facts / (1 + facts with the stem)): rare words say more.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cornu_extract::key_words;
 
-use crate::names::Name;
+use crate::names::{Name, Names};
 
 /// The shortest key that has spellings: below, too much hangs on one letter.
 const LEAST_LETTERS: usize = 5;
@@ -48,7 +48,7 @@ pub struct Synonym {
 /// all that share one are compared. Names whose numbers differ are never spellings of one.
 /// O(names · names with a rare run · log) time; memory: the runs, 4 bytes for each name that has
 /// one.
-pub(crate) fn synonyms(names: &BTreeMap<String, Name>, threshold: f64) -> Vec<Synonym> {
+pub(crate) fn synonyms(names: &Names, threshold: f64) -> Vec<Synonym> {
     let mut pairs = alike(names, threshold);
     for (key, pair) in abbreviated(names) {
         pairs.insert((key, pair), 1.0);
@@ -59,10 +59,10 @@ pub(crate) fn synonyms(names: &BTreeMap<String, Name>, threshold: f64) -> Vec<Sy
         .collect()
 }
 
-fn alike(names: &BTreeMap<String, Name>, threshold: f64) -> BTreeMap<(String, String), f64> {
+fn alike(names: &Names, threshold: f64) -> BTreeMap<(String, String), f64> {
     let mut index = Index::default();
     let mut spellings: Vec<Spelling<'_>> = Vec::new();
-    for (key, name) in names {
+    for (key, name) in names.iter() {
         let least = match key.chars().all(is_uncased) {
             true => LEAST_CHARACTERS,
             false => LEAST_LETTERS,
@@ -237,9 +237,9 @@ fn is_uncased(c: char) -> bool {
 
 /// Abbreviations with the only name of a passage that they may stand for: `EIB` where a passage
 /// also has `European Investment Bank`.
-fn abbreviated(names: &BTreeMap<String, Name>) -> BTreeSet<(String, String)> {
+fn abbreviated(names: &Names) -> BTreeSet<(String, String)> {
     let mut by_initials: BTreeMap<String, Vec<(&str, &Name)>> = BTreeMap::new();
-    for (key, name) in names {
+    for (key, name) in names.iter() {
         let words: Vec<&str> = name.display.split_whitespace().collect();
         let initials: String = words
             .iter()
@@ -250,7 +250,7 @@ fn abbreviated(names: &BTreeMap<String, Name>) -> BTreeSet<(String, String)> {
         }
     }
     let mut out = BTreeSet::new();
-    for (key, name) in names {
+    for (key, name) in names.iter() {
         let letters: String = name.display.chars().filter(|&c| c != '.').collect();
         let is_short =
             letters.chars().all(char::is_uppercase) && INITIALS.contains(&letters.chars().count());
@@ -265,7 +265,7 @@ fn abbreviated(names: &BTreeMap<String, Name>) -> BTreeSet<(String, String)> {
         let long = long.into_iter().flatten();
         let mut long = long.filter(|(other, of)| *other != key && together(of));
         if let (Some((other, _)), None) = (long.next(), long.next()) {
-            let (a, b) = (key.as_str().min(other), key.as_str().max(other));
+            let (a, b) = (key.min(other), key.max(other));
             out.insert((a.to_owned(), b.to_owned()));
         }
     }
@@ -276,17 +276,18 @@ fn abbreviated(names: &BTreeMap<String, Name>) -> BTreeSet<(String, String)> {
 mod tests {
     use super::*;
 
-    fn names<'a>(written: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, Name> {
+    fn names<'a>(written: impl IntoIterator<Item = &'a str>) -> Names {
         let written = written.into_iter();
         let name = |(at, name): (usize, &str)| {
             let known = Name {
-                display: name.to_owned(),
+                display: name.into(),
                 passages: vec![at as u32 / 2],
                 ..Name::default()
             };
-            (cornu_extract::entity_key(name), known)
+            (cornu_extract::entity_key(name).into(), known)
         };
-        written.enumerate().map(name).collect()
+        let names: BTreeMap<_, _> = written.enumerate().map(name).collect();
+        Names::of_sorted(names.into_iter().collect())
     }
 
     fn pairs<'a>(

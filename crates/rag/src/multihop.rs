@@ -1,9 +1,12 @@
 //! The route over names and facts: from what a question names to chunks that share no word with it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cornu_core::{ChunkId, Principal, Ranking, Trace};
-use cornu_hop::{Explanation, HopGraph, Passage, Recalled, SeedReason, Step};
+use cornu_core::{Chunk, ChunkId, ContentHash, Principal, Ranking, Trace};
+use cornu_hop::{
+    Explanation, GraphOptions, GrowingGraph, HopGraph, Passage, Recalled, SeedReason, Step,
+};
 use cornu_store::Snapshot;
 use parking_lot::Mutex;
 
@@ -32,10 +35,12 @@ impl LiveRagIndex {
     /// The trace tells the seeds, and for each chunk the shares of its score and the most probable
     /// path of each: names, the facts that hold them, the chunks between.
     ///
-    /// Costs a dense search and the walk, some dozen passes over the graph. The graph is built at
-    /// the first question of a view after a commit, in O(visible text), and kept for the last four
-    /// views. Chunks that the extractor has not read take part by the titles of others alone; the
-    /// trace counts them as `unread`.
+    /// Costs a dense search and the walk, some dozen passes over the graph. At the first question of
+    /// a view after a commit the graph is built, in O(visible text); for one of the four principals
+    /// who asked last it is brought up to date instead: the visible rows are read and compared, and
+    /// only chunks that changed, or in which a title that is new or gone may stand, are read for
+    /// names and facts. The graphs of the last four views are kept. Chunks that the extractor has
+    /// not read take part by the titles of others alone; the trace counts them as `unread`.
     ///
     /// # Errors
     /// As [`search_dense`](Self::search_dense); [`RagError::Options`] when the index was opened
@@ -128,6 +133,11 @@ impl LiveRagIndex {
         if let Some(graph) = self.graphs.known(&name) {
             return Ok(graph);
         }
+        let principal = snapshot.view().principal();
+        let mut grown = match self.graphs.grown(principal) {
+            Some(grown) => grown,
+            None => Grown::new(principal, self.options.graph)?,
+        };
         let mut rows = Vec::new();
         snapshot.read_extractions(&digest(extractor), |chunk, row| rows.push((chunk, row)))?;
         let unread = rows.iter().filter(|(_, row)| row.is_none()).count();
@@ -136,24 +146,61 @@ impl LiveRagIndex {
                 extractor: extractor.fingerprint().to_string(),
             });
         }
-        let passages: Vec<Passage<ChunkId>> = rows
-            .iter()
-            .map(|(chunk, row)| passage(chunk, row.as_deref()))
-            .collect::<Result<_, _>>()?;
+        grown.update(&rows)?;
         let graph = Arc::new(ViewGraph {
-            graph: HopGraph::build_with(&passages, &self.options.graph)?,
+            graph: grown.graph.graph()?,
             unread,
         });
-        self.graphs.keep(name, &graph);
+        self.graphs.keep(name, &graph, grown);
         Ok(graph)
     }
 }
 
-/// The graphs of the views that asked last, newest at the end. A view's digest names sources and
-/// not what was read from them, so the state of the store is part of the name.
+/// The graphs of the views that asked last, and what they are made of, newest at the end. A view's
+/// digest names sources and not what was read from them, so the state of the store is part of the
+/// name.
 #[derive(Debug, Default)]
 pub(crate) struct Graphs {
     last: Mutex<Vec<(Name, Arc<ViewGraph>)>>,
+    /// One a principal: nobody's graph is made of what somebody else saw.
+    grown: Mutex<Vec<Grown>>,
+}
+
+/// What a principal saw, to be brought up to date.
+#[derive(Debug)]
+struct Grown {
+    principal: Principal,
+    /// The chunks in the graph, each with the hash of what was read from it, if it was read. A
+    /// chunk's own id changes with its text and its headings.
+    rows: BTreeMap<ChunkId, Option<ContentHash>>,
+    graph: GrowingGraph<ChunkId>,
+}
+
+impl Grown {
+    fn new(principal: &Principal, options: GraphOptions) -> Result<Self, RagError> {
+        Ok(Self {
+            principal: principal.clone(),
+            rows: BTreeMap::new(),
+            graph: GrowingGraph::new(options)?,
+        })
+    }
+
+    /// From all chunks that are seen now, with their rows.
+    fn update(&mut self, seen: &[(Chunk, Option<Vec<u8>>)]) -> Result<(), RagError> {
+        let hash = |row: &Option<Vec<u8>>| row.as_deref().map(ContentHash::of);
+        let rows: BTreeMap<ChunkId, Option<ContentHash>> = seen
+            .iter()
+            .map(|(chunk, row)| (chunk.id, hash(row)))
+            .collect();
+        let is_new = |chunk: &&Chunk| self.rows.get(&chunk.id) != rows.get(&chunk.id);
+        let new = seen.iter().filter(|(chunk, _)| is_new(&chunk));
+        let put = new.map(|(chunk, row)| passage(chunk, row.as_deref()).map(Arc::new));
+        let put: Vec<Arc<Passage<ChunkId>>> = put.collect::<Result<_, _>>()?;
+        let gone = self.rows.keys().filter(|id| !rows.contains_key(id));
+        self.graph.update(gone.copied(), put);
+        self.rows = rows;
+        Ok(())
+    }
 }
 
 /// The digest of a view, and the state that it was read in.
@@ -177,7 +224,20 @@ impl Graphs {
         Some(graph)
     }
 
-    fn keep(&self, name: Name, graph: &Arc<ViewGraph>) {
+    /// Another thread that asks for the same principal meanwhile begins anew.
+    fn grown(&self, principal: &Principal) -> Option<Grown> {
+        let mut grown = self.grown.lock();
+        let at = grown.iter().position(|one| one.principal == *principal)?;
+        Some(grown.remove(at))
+    }
+
+    fn keep(&self, name: Name, graph: &Arc<ViewGraph>, grown: Grown) {
+        let mut others = self.grown.lock();
+        others.retain(|one| one.principal != grown.principal);
+        others.push(grown);
+        let surplus = others.len().saturating_sub(KEPT);
+        others.drain(..surplus);
+        drop(others);
         let mut last = self.last.lock();
         // Another thread may have built the same.
         last.retain(|(known, _)| *known != name);

@@ -13,13 +13,13 @@ const MOST: usize = 480;
 
 /// A model that is given the beginning of a text that is too long for it: the methods of this table
 /// know whole passages only.
-pub(super) struct Cut {
+pub(crate) struct Cut {
     provider: Arc<dyn EmbeddingProvider>,
     counter: Arc<dyn TokenCounter>,
 }
 
 impl Cut {
-    pub(super) fn new(model: Shared) -> Self {
+    pub(crate) fn new(model: Shared) -> Self {
         Self {
             provider: model.provider,
             counter: model.counter,

@@ -1,15 +1,14 @@
 //! The methods: what each prepares, and how it answers a question.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use cornu_core::{EmbeddingProvider, Ranking};
-use cornu_extract::{RuleExtractor, entity_key, questions};
+use cornu_extract::RuleExtractor;
 use cornu_fuse::{RrfOptions, Weighted, rrf_fuse};
-use cornu_hop::hoprag::{BySimilarity, EdgeRules, HopRag, HopRagOptions, HopRagPassage};
+use cornu_hop::hoprag::{BySimilarity, EdgeRules, HopRag, HopRagOptions};
 use cornu_hop::paper::{
     FirstHippoRag, FirstOptions, PaperHippoRag, PaperOptions, PaperPassage, WeightMode,
 };
@@ -17,11 +16,12 @@ use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
 use cornu_hop::{FirstStage, GraphOptions, HopGate, HopGraph, Passage, RecallOptions};
 use ndarray::{Array1, Array2, s};
 
+use super::raised::{Raised, keywords};
 use super::set::Set;
 use super::words::Words;
 
 /// Passages of each of the two routes that the hybrid search fuses.
-pub(super) const DEPTH: usize = 100;
+const DEPTH: usize = 100;
 /// Passages that are counted.
 pub(super) const TOP: usize = 5;
 /// Texts that are embedded at a time.
@@ -144,11 +144,15 @@ impl<'a> Space<'a> {
         });
         let sparse: Answer<'_> = Box::new(move |at| {
             let (text, _) = self.question(at)?;
-            Ok(top(&words.search(text)?))
+            Ok(top(&words.search(text, DEPTH)?))
         });
         let both: Answer<'_> = Box::new(move |at| {
             let (text, vector) = self.question(at)?;
-            Ok(top(&hybrid(&self.ranked(vector)?, &other.search(text)?)?))
+            Ok(top(&hybrid(
+                &self.ranked(vector)?,
+                &other.search(text, DEPTH)?,
+                DEPTH,
+            )?))
         });
         Ok(vec![
             bare("dense", 0.0, dense),
@@ -219,7 +223,7 @@ impl<'a> Space<'a> {
         let answer: Answer<'_> = Box::new(move |at| {
             let (text, vector) = self.question(at)?;
             let dense = self.ranked(vector)?;
-            let fused = hybrid(&dense, &words.search(text)?)?;
+            let fused = hybrid(&dense, &words.search(text, DEPTH)?, DEPTH)?;
             let scores = dense.iter().take(DEPTH).map(|scored| scored.score);
             let best = fused.ids().take(TOP);
             let best = best.filter_map(|&at| self.set.texts.get(at));
@@ -375,26 +379,15 @@ impl<'a> Space<'a> {
     }
 
     fn hoprag(&self, facts: &[Passage<usize>], read: f64) -> Result<Vec<Method<'_>>> {
-        let (mut passages, mut answerable, mut pending) = (Vec::new(), Vec::new(), Vec::new());
-        for (document, passage) in (0..).zip(facts) {
-            let made = questions(passage.title.as_deref(), &passage.extraction);
-            passages.push(HopRagPassage {
-                document,
-                keywords: keywords(&passage.extraction.entities),
-                answerable: made.answerable.len(),
-                pending: made.pending.len(),
-            });
-            answerable.extend(made.answerable);
-            pending.extend(made.pending);
-        }
-        let embedded = answerable.len() + pending.len();
-        let answerable = embed(self.model, &answerable)?;
-        let pending = Rc::new(embed(self.model, &pending)?);
+        let raised = Raised::of(facts);
+        let embedded = raised.embedded();
+        let answerable = embed(self.model, &raised.answerable)?;
+        let pending = Rc::new(embed(self.model, &raised.pending)?);
         let rules = RuleExtractor::new();
         let method = |(name, edges): (&'static str, EdgeRules)| {
             let start = Instant::now();
             let index = HopRag::build(
-                passages.clone(),
+                raised.passages.clone(),
                 &answerable.view(),
                 &pending.view(),
                 &edges,
@@ -430,9 +423,13 @@ impl<'a> Space<'a> {
     }
 }
 
-/// Reciprocal ranks over the best of both routes.
-fn hybrid(dense: &Ranking<usize>, sparse: &Ranking<usize>) -> Result<Ranking<usize>> {
-    let best = dense.iter().take(DEPTH);
+/// Reciprocal ranks over the best `depth` of the dense route and those of the other.
+pub(crate) fn hybrid(
+    dense: &Ranking<usize>,
+    sparse: &Ranking<usize>,
+    depth: usize,
+) -> Result<Ranking<usize>> {
+    let best = dense.iter().take(depth);
     let dense = Ranking::new(best.map(|scored| (scored.id, scored.score)))?;
     let lists = [Weighted::new(&dense, 1.0), Weighted::new(sparse, 1.0)];
     Ok(rrf_fuse(&lists, RrfOptions::default())?.ranking().clone())
@@ -446,10 +443,6 @@ fn bare<'a>(name: &'static str, index_seconds: f64, answer: Answer<'a>) -> Metho
         embedded: 0,
         answer,
     }
-}
-
-fn keywords(names: &[String]) -> BTreeSet<String> {
-    names.iter().map(|name| entity_key(name)).collect()
 }
 
 fn top(ranking: &Ranking<usize>) -> Reply {
@@ -467,7 +460,10 @@ fn numbers(ranking: &Ranking<u32>) -> Reply {
 }
 
 /// Rows in the order of the texts.
-fn embed<S: AsRef<str>>(model: &dyn EmbeddingProvider, texts: &[S]) -> Result<Array2<f32>> {
+pub(crate) fn embed<S: AsRef<str>>(
+    model: &dyn EmbeddingProvider,
+    texts: &[S],
+) -> Result<Array2<f32>> {
     let mut rows = Array2::zeros((texts.len(), model.dimension()));
     for (part, at) in texts.chunks(STEP).zip((0..).step_by(STEP)) {
         let given: Vec<&str> = part.iter().map(AsRef::as_ref).collect();

@@ -1,11 +1,12 @@
 //! Multi-hop retrieval: vectors, words, both, and walks over facts, on the same questions.
 
 mod columns;
-mod cut;
+pub(super) mod cut;
 mod measure;
-mod methods;
-mod set;
-mod words;
+pub(super) mod methods;
+pub(super) mod raised;
+pub(super) mod set;
+pub(super) mod words;
 
 use std::time::Instant;
 
@@ -33,7 +34,7 @@ const MUSIQUE_RULES: &str = "musique-train-100-rules";
 const HOTPOT: &str = "hotpotqa-train-100";
 /// Questions that one passage answers.
 const ONE_HOP: &str = "questions-ext-test";
-const AUDIT_FOLDER: &str = "audit";
+pub(super) const AUDIT_FOLDER: &str = "audit";
 const CHAINS_FOLDER: &str = "chains";
 /// The chains of `bench-data`, by how the ids of their questions begin.
 const CHAINS: [(&str, &str); 3] = [

@@ -16,35 +16,35 @@ use crate::corpus::BenchData;
 use crate::external::{self, PublicSet};
 
 /// Questions of `2wiki-500` that choices were made on: those with the smallest SHA-256 of their id.
-pub(super) const DEV: usize = 150;
+pub(crate) const DEV: usize = 150;
 
 /// A question.
-pub(super) struct Asked {
-    pub(super) text: String,
+pub(crate) struct Asked {
+    pub(crate) text: String,
     /// What answers it together; of each piece the positions of the passages that hold it.
-    pub(super) gold: Vec<BTreeSet<usize>>,
+    pub(crate) gold: Vec<BTreeSet<usize>>,
     /// The passages that stand between those that the question names, where the set says so.
-    pub(super) bridges: BTreeSet<usize>,
+    pub(crate) bridges: BTreeSet<usize>,
 }
 
 /// The grade of a passage that stands between others.
 const BRIDGE: u8 = 2;
 
 /// Passages and questions.
-pub(super) struct Set {
+pub(crate) struct Set {
     /// "Title, newline, text", or the text alone.
-    pub(super) texts: Vec<String>,
-    pub(super) asked: Vec<Asked>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) asked: Vec<Asked>,
 }
 
 impl Set {
     /// The judged questions behind the first `dev`, by the SHA-256 of their ids.
-    pub(super) fn new(public: &PublicSet, dev: usize) -> Result<Self> {
+    pub(crate) fn new(public: &PublicSet, dev: usize) -> Result<Self> {
         Self::of(public, dev, |_| true)
     }
 
     /// As [`new`](Self::new), of the questions whose ids pass.
-    pub(super) fn of(
+    pub(crate) fn of(
         public: &PublicSet,
         dev: usize,
         passes: impl Fn(&str) -> bool,
@@ -87,9 +87,43 @@ impl Set {
         Ok(Self { texts, asked })
     }
 
+    /// A smaller set: the first `asked` questions, with their gold passages and so many others that
+    /// there are `passages`, those with the smallest SHA-256 of their text, in their order.
+    pub(crate) fn sample(mut self, asked: usize, passages: usize) -> Self {
+        self.asked.truncate(asked);
+        let mut kept: BTreeSet<usize> = self
+            .asked
+            .iter()
+            .flat_map(|asked| asked.gold.iter().chain([&asked.bridges]))
+            .flatten()
+            .copied()
+            .collect();
+        let hash = |at: &usize| {
+            let text = self.texts.get(*at).map(String::as_bytes);
+            <[u8; 32]>::from(Sha256::digest(text.unwrap_or_default()))
+        };
+        let mut others: Vec<usize> = (0..self.texts.len()).collect();
+        others.retain(|at| !kept.contains(at));
+        others.sort_by_cached_key(hash);
+        kept.extend(others.into_iter().take(passages.saturating_sub(kept.len())));
+        let places: BTreeMap<usize, usize> = kept.iter().copied().zip(0..).collect();
+        let moved = |all: &BTreeSet<usize>| {
+            let places = all.iter().filter_map(|at| places.get(at));
+            places.copied().collect::<BTreeSet<usize>>()
+        };
+        for asked in &mut self.asked {
+            asked.gold = asked.gold.iter().map(moved).collect();
+            asked.bridges = moved(&asked.bridges);
+        }
+        let texts = self.texts.into_iter().enumerate();
+        let texts = texts.filter(|(at, _)| kept.contains(at));
+        self.texts = texts.map(|(_, text)| text).collect();
+        self
+    }
+
     /// The answerable test questions of a file of `bench-data`, over its documents in the chunks
     /// that the product makes of them.
-    pub(super) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
+    pub(crate) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
         let counter = Arc::new(WordCounter::new());
         let chunker = SentencePacked::new(counter, SentencePackedOptions::default());
         let mut chunks: Vec<Chunk> = Vec::new();
@@ -125,7 +159,7 @@ impl Set {
     }
 
     /// The passages with what the rules read from them.
-    pub(super) fn by_rules(&self) -> Vec<Passage<usize>> {
+    pub(crate) fn by_rules(&self) -> Vec<Passage<usize>> {
         let rules = RuleExtractor::new();
         let passages = self.texts.iter().enumerate();
         passages
@@ -134,7 +168,7 @@ impl Set {
     }
 
     /// The passages with what a published file says of them, in its order.
-    pub(super) fn by_openie(&self, set: &str) -> Result<Vec<Passage<usize>>> {
+    pub(crate) fn by_openie(&self, set: &str) -> Result<Vec<Passage<usize>>> {
         let path = external::file(set, "openie.jsonl")
             .with_context(|| format!("{set} holds no openie.jsonl"))?;
         let file = std::fs::read_to_string(&path)
@@ -188,6 +222,36 @@ mod tests {
     use cornu_eval::metrics::Qrels;
 
     use super::*;
+
+    #[test]
+    fn a_sample_keeps_what_its_questions_need() {
+        let asked = |gold: &[usize]| Asked {
+            text: format!("about {gold:?}"),
+            gold: gold.iter().map(|&at| BTreeSet::from([at])).collect(),
+            bridges: gold.iter().copied().take(1).collect(),
+        };
+        let all = || Set {
+            texts: (0..20).map(|at| format!("passage {at}")).collect(),
+            asked: vec![asked(&[17, 3]), asked(&[3]), asked(&[9])],
+        };
+        let small = all().sample(2, 6);
+        assert_eq!((small.asked.len(), small.texts.len()), (2, 6));
+        for asked in &small.asked {
+            let at = |set: &BTreeSet<usize>| small.texts[*set.first().unwrap()].clone();
+            let held: Vec<String> = asked.gold.iter().map(at).collect();
+            let named = held.iter().map(|text| text.trim_start_matches("passage "));
+            let named: Vec<&str> = named.collect();
+            assert_eq!(asked.text, format!("about [{}]", named.join(", ")));
+            assert_eq!(at(&asked.bridges), held[0]);
+        }
+        // A larger one holds the smaller, and the order stays.
+        let larger = all().sample(2, 12);
+        assert!(small.texts.iter().all(|text| larger.texts.contains(text)));
+        let number = |text: &String| text[8..].parse::<usize>().unwrap();
+        assert!(larger.texts.iter().map(number).is_sorted());
+        assert_eq!(all().sample(3, 0).texts.len(), 3);
+        assert_eq!(all().sample(9, 99).texts.len(), 20);
+    }
 
     #[test]
     fn what_choices_were_made_on_is_left_out_and_so_is_what_nobody_judged() {

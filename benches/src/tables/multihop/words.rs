@@ -5,17 +5,15 @@ use cornu_core::{Acl, ContentHash, DocId, Principal, Ranking, View, ViewEntry};
 use cornu_sparse::{Bm25, Bm25Index, DocumentRows, Query, Row, TermCounts};
 use cornu_text::Tokenizer;
 
-use super::methods::DEPTH;
-
 /// BM25 over the passages, all visible.
-pub(super) struct Words {
+pub(crate) struct Words {
     tokenizer: Tokenizer,
     index: Bm25Index<usize>,
     view: View,
 }
 
 impl Words {
-    pub(super) fn new(texts: &[String]) -> Result<Self> {
+    pub(crate) fn new(texts: &[String]) -> Result<Self> {
         let tokenizer = Tokenizer::new();
         let rows = texts.iter().enumerate().map(|(id, text)| Row {
             id,
@@ -42,9 +40,10 @@ impl Words {
         })
     }
 
-    pub(super) fn search(&self, question: &str) -> Result<Ranking<usize>> {
+    /// The best `depth`.
+    pub(crate) fn search(&self, question: &str, depth: usize) -> Result<Ranking<usize>> {
         let searcher = self.index.searcher(&self.view)?;
         let query = Query::new(&self.tokenizer, question);
-        Ok(searcher.search(&query, &Bm25::default(), DEPTH)?)
+        Ok(searcher.search(&query, &Bm25::default(), depth)?)
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ndarray::{ArrayView1, ArrayView2, Axis, s};
+use ndarray::ArrayView2;
 
+use super::keywords::Keywords;
+use super::nearest::{Answers, nearest};
 use crate::error::HopError;
-
-/// Rows that are compared at once: 512 × answerable scores, 4 bytes each, are in memory.
-const BLOCK: usize = 512;
 
 /// A passage with its questions; see [`HopRag`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +106,7 @@ pub struct QuestionEdge {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HopRag {
     pub(super) passages: Vec<HopRagPassage>,
+    pub(super) keywords: Keywords,
     /// By `from`, then by similarity, the greatest first.
     edges: Vec<QuestionEdge>,
     /// Where each passage's edges begin.
@@ -119,45 +119,39 @@ impl HopRag {
     ///
     /// For each pending question: an edge to the passage with the best answer among the others, and
     /// to those with the best answers in other documents. Of edges between the same two passages
-    /// the most similar stays. O(pending · answerable · dimension) time, O(512 · answerable) memory.
+    /// the most similar stays.
+    ///
+    /// O(different pending · answerable · dimension) time, on all cores; 4 MiB a core, besides the
+    /// edges. The same bits on any number of cores.
     ///
     /// # Errors
-    /// [`HopError::Vectors`] where a number of rows differs.
+    /// [`HopError::Vectors`] where a number of rows or of columns differs.
     pub fn build(
         passages: Vec<HopRagPassage>,
         answerable: &ArrayView2<'_, f32>,
         pending: &ArrayView2<'_, f32>,
         rules: &EdgeRules,
     ) -> Result<Self, HopError> {
-        let owners = |count: fn(&HopRagPassage) -> usize| -> Vec<u32> {
-            let each = (0_u32..).zip(&passages);
-            each.flat_map(|(at, passage)| std::iter::repeat_n(at, count(passage)))
-                .collect()
-        };
-        let answerers = owners(|passage| passage.answerable);
-        let askers = owners(|passage| passage.pending);
-        HopError::check_rows("answerable questions", answerable.nrows(), answerers.len())?;
-        HopError::check_rows("pending questions", pending.nrows(), askers.len())?;
+        let count = |of: fn(&HopRagPassage) -> usize| passages.iter().map(of).sum();
+        let expected = count(|passage| passage.answerable);
+        HopError::check_rows("answerable questions", answerable.nrows(), expected)?;
+        let expected = count(|passage| passage.pending);
+        HopError::check_rows("pending questions", pending.nrows(), expected)?;
+        if !pending.is_empty() && !answerable.is_empty() {
+            HopError::check_rows("dimensions", pending.ncols(), answerable.ncols())?;
+        }
 
+        let keywords = Keywords::new(passages.iter().map(|passage| &passage.keywords));
+        let answers = Answers::new(&passages, answerable);
         let mut best: BTreeMap<(u32, u32), QuestionEdge> = BTreeMap::new();
-        let all = answerable.t();
-        for from in (0..askers.len()).step_by(BLOCK) {
-            let to = (from + BLOCK).min(askers.len());
-            let cosines = pending.slice(s![from..to, ..]).dot(&all);
-            for (row, cosines) in (from..to).zip(cosines.axis_iter(Axis(0))) {
-                let Some(&asker) = askers.get(row) else {
-                    continue;
-                };
-                for edge in candidates(&passages, asker, row as u32, &answerers, &cosines, rules) {
-                    let kept = best.entry((edge.from, edge.to)).or_insert(edge);
-                    if edge.similarity > kept.similarity {
-                        *kept = edge;
-                    }
-                }
+        for edge in nearest(&passages, &keywords, &answers, pending, rules.elsewhere) {
+            let kept = best.entry((edge.from, edge.to)).or_insert(edge);
+            if edge.similarity > kept.similarity {
+                *kept = edge;
             }
         }
         if rules.adopt_orphans {
-            adopt(&passages, &answerers, &mut best);
+            adopt(&passages, &answers, &mut best);
         }
         let mut edges: Vec<QuestionEdge> = best.into_values().collect();
         if rules.cap {
@@ -180,6 +174,7 @@ impl HopRag {
             .collect();
         Ok(Self {
             passages,
+            keywords,
             edges,
             starts,
         })
@@ -203,62 +198,10 @@ impl HopRag {
     }
 }
 
-/// The best answer among the other passages, and the best in other documents.
-fn candidates(
-    passages: &[HopRagPassage],
-    asker: u32,
-    row: u32,
-    answerers: &[u32],
-    cosines: &ArrayView1<'_, f32>,
-    rules: &EdgeRules,
-) -> Vec<QuestionEdge> {
-    let Some(from) = passages.get(asker as usize) else {
-        return Vec::new();
-    };
-    // Keywords are compared once a passage, whose questions stand side by side.
-    let mut last: Option<(u32, f64)> = None;
-    let mut near: Vec<QuestionEdge> = Vec::with_capacity(answerers.len());
-    for (at, (&answerer, &cosine)) in (0_u32..).zip(answerers.iter().zip(cosines)) {
-        if answerer == asker {
-            continue;
-        }
-        let shared = match last {
-            Some((passage, shared)) if passage == answerer => shared,
-            _ => passages
-                .get(answerer as usize)
-                .map_or(0.0, |to| jaccard(&from.keywords, &to.keywords)),
-        };
-        last = Some((answerer, shared));
-        near.push(QuestionEdge {
-            from: asker,
-            to: answerer,
-            pending: Some(row),
-            answerable: at,
-            similarity: (f64::from(cosine) + shared) / 2.0,
-        });
-    }
-    let is_elsewhere = |edge: &QuestionEdge| {
-        passages
-            .get(edge.to as usize)
-            .is_some_and(|to| to.document != from.document)
-    };
-    let better = |a: &QuestionEdge, b: &QuestionEdge| {
-        let by_similarity = b.similarity.total_cmp(&a.similarity);
-        by_similarity.then(a.answerable.cmp(&b.answerable))
-    };
-    near.sort_unstable_by(better);
-    let anywhere = near.first().copied();
-    let elsewhere = near
-        .iter()
-        .filter(|edge| is_elsewhere(edge))
-        .take(rules.elsewhere);
-    anywhere.into_iter().chain(elsewhere.copied()).collect()
-}
-
 /// Edges to passages that nobody asks for, from the first of their document.
 fn adopt(
     passages: &[HopRagPassage],
-    answerers: &[u32],
+    answers: &Answers<'_>,
     best: &mut BTreeMap<(u32, u32), QuestionEdge>,
 ) {
     let asked: BTreeSet<u32> = best.keys().map(|(_, to)| *to).collect();
@@ -267,11 +210,11 @@ fn adopt(
         first.entry(passage.document).or_insert(at);
     }
     for (at, passage) in (0_u32..).zip(passages) {
-        let own = answerers.iter().position(|&answerer| answerer == at);
-        let (Some(&from), Some(own)) = (first.get(&passage.document), own) else {
+        let own = answers.of(at).start;
+        let Some(&from) = first.get(&passage.document) else {
             continue;
         };
-        if from != at && !asked.contains(&at) {
+        if passage.answerable > 0 && from != at && !asked.contains(&at) {
             best.entry((from, at)).or_insert(QuestionEdge {
                 from,
                 to: at,
@@ -280,16 +223,5 @@ fn adopt(
                 similarity: 0.0,
             });
         }
-    }
-}
-
-/// Size of the intersection by size of the union; 0 for two empty sets.
-pub(super) fn jaccard(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
-    let both = a.intersection(b).count();
-    let either = a.len() + b.len() - both;
-    if either == 0 {
-        0.0
-    } else {
-        both as f64 / either as f64
     }
 }

@@ -6,6 +6,8 @@
 //! implements [`HopChooser`], such as a language model.
 
 mod graph;
+mod keywords;
+mod nearest;
 mod traverse;
 
 pub use graph::{EdgeRules, HopRag, HopRagPassage, QuestionEdge};

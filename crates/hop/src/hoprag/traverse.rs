@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cornu_core::{ProviderError, Ranking};
 use ndarray::{ArrayView1, ArrayView2};
 
-use super::graph::{HopRag, QuestionEdge, jaccard};
+use super::graph::{HopRag, QuestionEdge};
+use super::keywords::AskedWords;
 use crate::error::HopError;
 
 /// The parameters of the traversal.
@@ -120,6 +121,7 @@ impl HopRag {
     ) -> Result<HopRagRecalled, HopError> {
         HopError::check_rows("passages", dense.len(), self.passages.len())?;
         HopError::check_rows("dimensions", question.len(), pending.ncols())?;
+        let asked = self.keywords.asked(keywords);
         let near = Ranking::new((0..).zip(dense.iter().copied()));
         let start: Vec<u32> = near
             .map(|near| near.ids().take(options.top).copied().collect())
@@ -146,7 +148,7 @@ impl HopRag {
                 let edges = self.edges_of(passage);
                 let similarity: Vec<f64> = edges
                     .iter()
-                    .map(|edge| self.edge_similarity(edge, question, keywords, pending))
+                    .map(|edge| self.edge_similarity(edge, question, &asked, pending))
                     .collect();
                 let chosen = chooser.choose(edges, &similarity)?;
                 let Some(&edge) = chosen.and_then(|at| edges.get(at)) else {
@@ -171,8 +173,7 @@ impl HopRag {
         let total: u32 = visits.values().map(|visit| visit.count).sum();
         let helpful = visits.values().map(|visit| {
             let at = visit.passage as usize;
-            let words = self.passages.get(at).map(|passage| &passage.keywords);
-            let shared = words.map_or(0.0, |words| jaccard(words, keywords));
+            let shared = asked.jaccard([self.keywords.of(visit.passage)]);
             let similarity = (dense.get(at).copied().unwrap_or(0.0) + shared) / 2.0;
             let importance = f64::from(visit.count) / f64::from(total.max(1));
             (visit.passage, (similarity + importance) / 2.0)
@@ -191,7 +192,7 @@ impl HopRag {
         &self,
         edge: &QuestionEdge,
         question: &ArrayView1<'_, f32>,
-        keywords: &BTreeSet<String>,
+        asked: &AskedWords,
         pending: &ArrayView2<'_, f32>,
     ) -> f64 {
         let row = edge.pending.map(|row| row as usize);
@@ -200,9 +201,7 @@ impl HopRag {
             let products = pending.row(row).into_iter().zip(question);
             products.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
         });
-        let ends = [edge.from, edge.to].into_iter();
-        let words = ends.filter_map(|at| self.passages.get(at as usize));
-        let words: BTreeSet<String> = words.flat_map(|end| end.keywords.iter().cloned()).collect();
-        (cosine + jaccard(&words, keywords)) / 2.0
+        let ends = [edge.from, edge.to].map(|end| self.keywords.of(end));
+        (cosine + asked.jaccard(ends)) / 2.0
     }
 }

@@ -1,6 +1,6 @@
 //! HopRAG: edges are questions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cornu_core::ProviderError;
 use cornu_hop::HopError;
@@ -121,6 +121,115 @@ fn the_paper_caps_edges_by_n_log_n() {
     );
     assert_eq!(all.unwrap().edges().len(), 6);
     assert_eq!(capped.unwrap().edges().len(), 5); // 3 · log₂ 3 = 4.75
+}
+
+/// The definition, one pending question after another.
+fn defined(
+    passages: &[HopRagPassage],
+    answerable: &Array2<f32>,
+    pending: &Array2<f32>,
+    elsewhere: usize,
+) -> Vec<QuestionEdge> {
+    let owners = |count: fn(&HopRagPassage) -> usize| {
+        let each = (0_u32..).zip(passages);
+        let owners = each.flat_map(|(at, passage)| std::iter::repeat_n(at, count(passage)));
+        owners.collect::<Vec<u32>>()
+    };
+    let (answerers, askers) = (
+        owners(|passage| passage.answerable),
+        owners(|passage| passage.pending),
+    );
+    let mut best: BTreeMap<(u32, u32), QuestionEdge> = BTreeMap::new();
+    for (row, &from) in (0_u32..).zip(&askers) {
+        let asker = &passages[from as usize];
+        let shared = passages.iter().map(|passage| {
+            let either = asker.keywords.union(&passage.keywords).count();
+            let both = asker.keywords.intersection(&passage.keywords).count();
+            both as f64 / either.max(1) as f64
+        });
+        let shared: Vec<f64> = shared.collect();
+        let mut edges: Vec<QuestionEdge> = (0_u32..)
+            .zip(&answerers)
+            .filter(|(_, to)| **to != from)
+            .map(|(answer, &to)| {
+                let cosine = pending
+                    .row(row as usize)
+                    .dot(&answerable.row(answer as usize));
+                QuestionEdge {
+                    from,
+                    to,
+                    pending: Some(row),
+                    answerable: answer,
+                    similarity: (f64::from(cosine) + shared[to as usize]) / 2.0,
+                }
+            })
+            .collect();
+        edges.sort_by(|a, b| b.similarity.total_cmp(&a.similarity)); // stable: by answer
+        let is_elsewhere =
+            |edge: &&QuestionEdge| passages[edge.to as usize].document != asker.document;
+        let elsewhere = edges.iter().filter(is_elsewhere).take(elsewhere);
+        for edge in edges.first().into_iter().chain(elsewhere) {
+            let kept = best.entry((from, edge.to)).or_insert(*edge);
+            if edge.similarity > kept.similarity {
+                *kept = *edge;
+            }
+        }
+    }
+    let mut edges: Vec<QuestionEdge> = best.into_values().collect();
+    edges.sort_by(|a, b| {
+        let by_similarity = b.similarity.total_cmp(&a.similarity);
+        a.from
+            .cmp(&b.from)
+            .then(by_similarity)
+            .then(a.to.cmp(&b.to))
+    });
+    edges
+}
+
+/// Small integers as components, so that every sum is exact and many are equal.
+#[test]
+fn edges_are_those_of_the_definition_in_blocks_of_any_number() {
+    let mut state = 11_u64;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    // The last has several blocks of both kinds of questions.
+    for (count, most, dimension, numbers) in [
+        (1, 2, 2, &[2][..]),
+        (7, 3, 1, &[0, 1, 2, 5]),
+        (60, 5, 3, &[0, 2, 5]),
+        (310, 30, 6, &[2]),
+    ] {
+        let passages: Vec<HopRagPassage> = (0..count)
+            .map(|at| HopRagPassage {
+                document: at as u32 / 2,
+                keywords: (0..next(4)).map(|_| next(count).to_string()).collect(),
+                answerable: next(most + 1),
+                pending: next(3),
+            })
+            .collect();
+        let rows = |of: fn(&HopRagPassage) -> usize| passages.iter().map(of).sum::<usize>();
+        let mut vectors = |rows| Array2::from_shape_fn((rows, dimension), |_| next(5) as f32 - 2.0);
+        let answerable = vectors(rows(|passage| passage.answerable));
+        let pending = vectors(rows(|passage| passage.pending));
+        if count == 310 {
+            assert!(answerable.nrows() > 4096 && pending.nrows() > 280);
+        }
+        for &elsewhere in numbers {
+            let rules = EdgeRules {
+                elsewhere,
+                adopt_orphans: false,
+                cap: false,
+            };
+            let (answers, asks) = (answerable.view(), pending.view());
+            let index = HopRag::build(passages.clone(), &answers, &asks, &rules).unwrap();
+            let expected = defined(&passages, &answerable, &pending, elsewhere);
+            assert_eq!(index.edges(), expected, "{count} {elsewhere}");
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod cases;
 mod chapter;
 mod gate;
+mod growing;
 mod histories;
 mod hoprag;
 mod paper;

@@ -1,7 +1,9 @@
 //! The route over names and facts, from files to a bridge that no similarity finds.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cornu::core::testing::proptest::prelude::*;
 use cornu::core::{Extraction, Extractor, ProviderError};
 use cornu::extract::RuleExtractor;
 use cornu::{
@@ -10,7 +12,7 @@ use cornu::{
 };
 use parking_lot::Mutex;
 
-use crate::world::{Home, document, grants, holder, options, provider};
+use crate::world::{Home, cases, document, grants, holder, options, provider};
 
 const QUESTION: &str = "Alpha 资本的最终实控人是否涉足对 Gamma 科技的投资与跨境制裁名单？";
 const CHAIN: [(&str, &str); 3] = [
@@ -121,6 +123,64 @@ fn a_hidden_bridge_carries_nobody() {
     let auditor = holder(["audit", "public"]);
     assert!(ask(&whole, &auditor).contains("b.md"));
     assert_eq!(ask(&whole, &reader), ask(&without, &reader));
+}
+
+/// Texts about few names, some under a title that the others may name.
+const ABOUT: [&str; 7] = [
+    "# Elm House\n\nElm House was founded by Ada Stone.",
+    "# Ada Stone (painter)\n\nAda Stone met Dara Lund in Elm House.",
+    "# Dara Lund\n\nDara Lund directed Fen Trust.",
+    "Fen Trust is the owner of Elm House. Holt is in Leeds.",
+    "# Fen Trust\n\nDara Lund is the owner of Holt.",
+    "# Holt\n\nAda Stone lived in Holt.",
+    "nothing is named here",
+];
+
+proptest! {
+    #![proptest_config(cases(8))]
+
+    /// Graphs that are brought up to date are those of an index that holds what is seen, and never
+    /// held anything else: every byte of what is found, and of why.
+    #[test]
+    fn asked_between_any_writes(
+        writes in prop::collection::vec(
+            (0..5_usize, prop::option::weighted(0.8, (0..ABOUT.len(), any::<bool>()))),
+            1..8,
+        ),
+        asked in prop::collection::vec(any::<[bool; 2]>(), 8),
+    ) {
+        let grown = Home::with(reading());
+        let mut all: BTreeMap<usize, Document> = BTreeMap::new();
+        let name = |at: usize| format!("{at}.md");
+        for ((at, written), asked) in writes.into_iter().zip(asked) {
+            match written {
+                Some((text, is_open)) => {
+                    let acl = if is_open { Acl::public() } else { grants(["hr"]) };
+                    let document = document(&name(at), ABOUT[text], acl);
+                    grown.index.ingest(&document).unwrap();
+                    all.insert(at, document);
+                }
+                None => {
+                    grown.index.remove(&DocId::new(name(at).as_str()).unwrap()).unwrap();
+                    all.remove(&at);
+                }
+            }
+            let askers = [Principal::public(), holder(["hr", "public"])];
+            for (asker, _) in askers.iter().zip(asked).filter(|(_, asked)| *asked) {
+                let seen = all.values().filter(|document| document.acl().admits(asker));
+                let fresh = Home::with(reading());
+                for document in seen {
+                    fresh.index.ingest(document).unwrap();
+                }
+                let ask = |home: &Home| {
+                    let question = "Who directed Fen Trust, met by Ada Stone of Elm House?";
+                    let found = home.index.search_hop(asker, question, 9).unwrap();
+                    (found.to_json(), found.trace.to_string())
+                };
+                prop_assert_eq!(ask(&grown), ask(&fresh));
+            }
+        }
+    }
 }
 
 /// Every change of the documents is a change of the walk, and leaves nothing behind.
