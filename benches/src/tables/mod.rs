@@ -29,7 +29,7 @@ pub use store::Store;
 use crate::table::Table;
 
 /// All tables, in the order in which they are measured.
-pub const TABLES: [&dyn Table; 11] = [
+pub const TABLES: [&dyn Table; 12] = [
     &Chunking,
     &Embedding,
     &Fusion,
