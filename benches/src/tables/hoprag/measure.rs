@@ -122,11 +122,10 @@ fn counts(
         seed,
         ..Bootstrap::default()
     };
-    let reached: Vec<(usize, usize)> = figures.iter().filter_map(|one| one.reached).collect();
-    let columns: [(&str, fn(&(usize, usize)) -> usize); 2] =
-        [("queue", |one| one.0), ("visited", |one| one.1)];
-    for (name, column) in columns {
-        let values: Vec<f64> = reached.iter().map(|one| column(one) as f64).collect();
+    let reached = figures.iter().filter_map(|one| one.reached);
+    let (queues, visited): (Vec<usize>, Vec<usize>) = reached.unzip();
+    for (name, counts) in [("queue", queues), ("visited", visited)] {
+        let values: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         if !values.is_empty() {
             add(
                 name,
