@@ -97,8 +97,7 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
                         node,
                         weight: weight * share,
                         reason: SeedReason::Between {
-                            names: [&one.name.display, &two.name.display]
-                                .map(|name| name.to_string()),
+                            names: [&one.name.display, &two.name.display].map(ToString::to_string),
                         },
                     });
                 }
