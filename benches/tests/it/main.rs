@@ -206,7 +206,7 @@ fn the_projects_own_data_loads_whole() {
         data.questions("questions-segments.jsonl").is_err(),
         "some stand in the long documents alone"
     );
-    assert_eq!(data.folder("tables").unwrap().len(), 8);
+    assert_eq!(data.folder("tables").unwrap().len(), 12);
     assert!(data.folder("nowhere").is_err());
     assert!(
         data.synonyms()
