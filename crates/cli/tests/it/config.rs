@@ -179,7 +179,7 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
         ),
         (
             "tables = 1\n",
-            "cornu.toml:1: `tables` is 1; give one of rows, text",
+            "cornu.toml:1: `tables` is 1; give one of rows, columns, text",
         ),
         (
             "routes = \"dense,spase\"\n",
