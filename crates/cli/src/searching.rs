@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use cornu::store::{Access, Approximate, Hnsw, Options, Scan, Searching, SqliteVecStore};
+use cornu::store::{
+    Access, Approximate, Hnsw, Options, Scan, Searching, SqliteVecStore, StoreError,
+};
 use cornu::{LiveRagIndex, Principal};
 
 use crate::args::{ApproximateArg, ScanArg, SearchingArgs};
@@ -26,7 +28,27 @@ pub(crate) fn options(path: &Path, access: Access) -> Result<Options> {
     Ok(kept.applied_to(&options))
 }
 
+/// What is wrong with what an index keeps that can be opened without it.
+pub(crate) fn trouble(path: &Path, access: Access) -> Result<Option<String>> {
+    let options = Options {
+        access,
+        ..Options::default()
+    };
+    let store = SqliteVecStore::open_existing(path, &options)?;
+    match store.kept_searching() {
+        Ok(_) => Ok(None),
+        Err(StoreError::Corrupted { detail, .. }) => Ok(Some(detail)),
+        Err(StoreError::Options { problem }) => Ok(Some(problem)),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl SearchingArgs {
+    /// Whether nothing of what is kept counts.
+    pub(crate) fn say_all(&self) -> bool {
+        self.scan.is_some() && self.approximate.is_some()
+    }
+
     /// The options, with what the flags say in the place of theirs.
     pub(crate) fn applied_to(&self, options: Options) -> Options {
         Options {
@@ -58,10 +80,11 @@ impl SearchingArgs {
             centre,
             approximate: options.approximate,
         };
-        if store.kept_searching()?.as_ref() != Some(&searching) {
-            store.keep_searching(&searching)?;
+        // What cannot be read is written over.
+        match store.kept_searching() {
+            Ok(Some(kept)) if kept == searching => Ok(()),
+            _ => Ok(store.keep_searching(&searching)?),
         }
-        Ok(())
     }
 }
 

@@ -126,3 +126,34 @@ fn the_file_of_values_names_them_too_and_help_tells_what_is_given_up() {
         "{help}"
     );
 }
+
+#[test]
+fn what_is_kept_and_not_known_is_found_and_can_be_written_over() {
+    let folder = Folder::with_sources();
+    folder
+        .run("index notes --db a.db --acl public --scan int8")
+        .expect(0);
+    // As a newer version may have kept it.
+    let path = folder.path().join("a.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let kept = b"int8never";
+    let at = bytes.windows(kept.len()).position(|window| window == kept);
+    let at = at.unwrap();
+    bytes[at..at + 4].copy_from_slice(b"int2");
+    std::fs::write(&path, bytes).unwrap();
+
+    let error = folder.asks("search", QUESTION, "--db a.db --public");
+    assert!(error.expect(2).err.contains("int2"));
+    let found = folder.run("doctor --db a.db").expect(1).out;
+    assert!(
+        found.contains("int2") && found.contains("--scan"),
+        "{found}"
+    );
+    let json = folder.run("doctor --db a.db --json").expect(1).json();
+    assert_eq!(json["findings"][0]["check"], "Searching");
+    folder
+        .run("index notes --db a.db --acl public --scan f32 --approximate off")
+        .expect(0);
+    folder.run("doctor --db a.db").expect(0);
+    assert_eq!(stats(&folder).0, "f32");
+}
