@@ -43,6 +43,31 @@ pub(crate) fn trouble(path: &Path, access: Access) -> Result<Option<String>> {
     }
 }
 
+/// Brings the kept centre up to date after a change, so that what is hidden or gone since has no part
+/// in it.
+pub(crate) fn renew(store: &SqliteVecStore) -> Result<()> {
+    let Some(kept) = store.kept_searching()? else {
+        return Ok(());
+    };
+    let renewed = Searching {
+        centre: centre(store, kept.scan)?,
+        ..kept.clone()
+    };
+    match renewed == kept {
+        true => Ok(()),
+        false => Ok(store.keep_searching(&renewed)?),
+    }
+}
+
+/// The centre of a scan by bits: that of what everybody may see.
+fn centre(store: &SqliteVecStore, scan: Scan) -> Result<Option<Vec<f32>>> {
+    let Scan::Bits { .. } = scan else {
+        return Ok(None);
+    };
+    let mean = store.snapshot(&Principal::public())?.mean()?;
+    Ok(mean.map(|mean| mean.to_vec()))
+}
+
 impl SearchingArgs {
     /// Whether nothing of what is kept counts.
     pub(crate) fn say_all(&self) -> bool {
@@ -60,21 +85,13 @@ impl SearchingArgs {
         }
     }
 
-    /// Keeps in the index what the flags say, if they say anything. The centre of a scan by bits is
-    /// that of what everybody may see.
+    /// Keeps in the index what the flags say, if they say anything.
     pub(crate) fn keep(&self, index: &LiveRagIndex) -> Result<()> {
-        if self.scan.is_none() && self.approximate.is_none() {
-            return Ok(());
-        }
         let (store, options) = (index.store(), &index.options().store);
-        let centre = match self.scan {
-            Some(ScanArg::Bits) => {
-                let mean = store.snapshot(&Principal::public())?.mean()?;
-                mean.map(|mean| mean.to_vec())
-            }
-            Some(_) => None,
-            None => options.centre.clone(),
-        };
+        if self.scan.is_none() && self.approximate.is_none() {
+            return renew(store);
+        }
+        let centre = centre(store, options.scan)?;
         let searching = Searching {
             scan: options.scan,
             centre,

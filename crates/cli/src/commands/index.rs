@@ -151,6 +151,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
         };
         let written = pass.write(files, true).and_then(|summary| {
             if summary.changed() {
+                searching::renew(index.store())?;
                 index.prepare()?;
                 summary.show(args, terminal)?;
             }

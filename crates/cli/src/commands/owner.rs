@@ -29,6 +29,7 @@ pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> 
             false => report.absent.push(doc),
         }
     }
+    searching::renew(&store)?;
     upkeep::prepare(&store)?;
     for doc in &report.absent {
         terminal.error(&format!("{doc} is not in the index"));
