@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use cornu::store::{Access, Approximate, Hnsw, Options, Scan, Searching, SqliteVecStore};
+use cornu::store::{
+    Access, Approximate, Hnsw, Options, Scan, Searching, SqliteVecStore, StoreError,
+};
 use cornu::{LiveRagIndex, Principal};
 
 use crate::args::{ApproximateArg, ScanArg, SearchingArgs};
@@ -26,7 +28,52 @@ pub(crate) fn options(path: &Path, access: Access) -> Result<Options> {
     Ok(kept.applied_to(&options))
 }
 
+/// What is wrong with what an index keeps that can be opened without it.
+pub(crate) fn trouble(path: &Path, access: Access) -> Result<Option<String>> {
+    let options = Options {
+        access,
+        ..Options::default()
+    };
+    let store = SqliteVecStore::open_existing(path, &options)?;
+    match store.kept_searching() {
+        Ok(_) => Ok(None),
+        Err(StoreError::Corrupted { detail, .. }) => Ok(Some(detail)),
+        Err(StoreError::Options { problem }) => Ok(Some(problem)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Brings the kept centre up to date after a change, so that what is hidden or gone since has no part
+/// in it.
+pub(crate) fn renew(store: &SqliteVecStore) -> Result<()> {
+    let Some(kept) = store.kept_searching()? else {
+        return Ok(());
+    };
+    let renewed = Searching {
+        centre: centre(store, kept.scan)?,
+        ..kept.clone()
+    };
+    match renewed == kept {
+        true => Ok(()),
+        false => Ok(store.keep_searching(&renewed)?),
+    }
+}
+
+/// The centre of a scan by bits: that of what everybody may see.
+fn centre(store: &SqliteVecStore, scan: Scan) -> Result<Option<Vec<f32>>> {
+    let Scan::Bits { .. } = scan else {
+        return Ok(None);
+    };
+    let mean = store.snapshot(&Principal::public())?.mean()?;
+    Ok(mean.map(|mean| mean.to_vec()))
+}
+
 impl SearchingArgs {
+    /// Whether nothing of what is kept counts.
+    pub(crate) fn say_all(&self) -> bool {
+        self.scan.is_some() && self.approximate.is_some()
+    }
+
     /// The options, with what the flags say in the place of theirs.
     pub(crate) fn applied_to(&self, options: Options) -> Options {
         Options {
@@ -38,30 +85,23 @@ impl SearchingArgs {
         }
     }
 
-    /// Keeps in the index what the flags say, if they say anything. The centre of a scan by bits is
-    /// that of what everybody may see.
+    /// Keeps in the index what the flags say, if they say anything.
     pub(crate) fn keep(&self, index: &LiveRagIndex) -> Result<()> {
-        if self.scan.is_none() && self.approximate.is_none() {
-            return Ok(());
-        }
         let (store, options) = (index.store(), &index.options().store);
-        let centre = match self.scan {
-            Some(ScanArg::Bits) => {
-                let mean = store.snapshot(&Principal::public())?.mean()?;
-                mean.map(|mean| mean.to_vec())
-            }
-            Some(_) => None,
-            None => options.centre.clone(),
-        };
+        if self.scan.is_none() && self.approximate.is_none() {
+            return renew(store);
+        }
+        let centre = centre(store, options.scan)?;
         let searching = Searching {
             scan: options.scan,
             centre,
             approximate: options.approximate,
         };
-        if store.kept_searching()?.as_ref() != Some(&searching) {
-            store.keep_searching(&searching)?;
+        // What cannot be read is written over.
+        match store.kept_searching() {
+            Ok(Some(kept)) if kept == searching => Ok(()),
+            _ => Ok(store.keep_searching(&searching)?),
         }
-        Ok(())
     }
 }
 

@@ -148,6 +148,14 @@ pub enum StoreError {
         /// What the system says.
         detail: String,
     },
+    /// A database was deleted, but not its log, which SQLite would read into a new one.
+    #[error("{} is not there, but {} is, the log of a database of that name that was deleted; delete the log, too, or restore the database", path.display(), log.display())]
+    LogLeft {
+        /// The database.
+        path: PathBuf,
+        /// Its log.
+        log: PathBuf,
+    },
     /// The operating system failed to read or write.
     #[error("{}: {source}; check the disk", path.display())]
     Io {

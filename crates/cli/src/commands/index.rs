@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use cornu::extract::RuleExtractor;
-use cornu::store::Access;
+use cornu::store::{Access, Options};
 use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagOptions};
 use serde::Serialize;
 
@@ -95,7 +95,10 @@ fn complete(args: &IndexArgs, index: &LiveRagIndex, terminal: &Terminal) -> Resu
 
 fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRagIndex> {
     let path = &args.database.path;
-    let kept = searching::options(path, Access::ReadOnly)?;
+    let kept = match args.searching.say_all() {
+        true => Options::default(),
+        false => searching::options(path, Access::ReadOnly)?,
+    };
     let options = RagOptions {
         store: args.searching.applied_to(kept),
         tokens: args.tokens.as_deref().map(token_space).transpose()?,
@@ -148,6 +151,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
         };
         let written = pass.write(files, true).and_then(|summary| {
             if summary.changed() {
+                searching::renew(index.store())?;
                 index.prepare()?;
                 summary.show(args, terminal)?;
             }

@@ -4,13 +4,16 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use cornu::core::FactStore;
-use cornu::store::{Access, SqliteVecStore};
+use cornu::store::{Access, Options, SqliteVecStore};
 use cornu::{DocId, upkeep};
 use serde::Serialize;
 
 use crate::args::{Database, OwnerArgs, RebuildArgs, RemoveArgs};
 use crate::output::{self, Outcome, Terminal};
 use crate::searching;
+
+const SEARCHING_REMEDY: &str =
+    "run `cornu index` over the same paths with both `--scan` and `--approximate`";
 
 pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> {
     let documents = args
@@ -26,6 +29,7 @@ pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> 
             false => report.absent.push(doc),
         }
     }
+    searching::renew(&store)?;
     upkeep::prepare(&store)?;
     for doc in &report.absent {
         terminal.error(&format!("{doc} is not in the index"));
@@ -53,25 +57,43 @@ pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> 
 }
 
 pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
-    let findings = upkeep::doctor(&open(&args.index.database, args.index.access())?)?;
+    let (database, access) = (&args.index.database, args.index.access());
+    let trouble = searching::trouble(&database.path, access)?;
+    let store = match trouble {
+        // A graph or codes that cannot be asked for need no check.
+        Some(_) => SqliteVecStore::open_existing(
+            &database.path,
+            &Options {
+                access,
+                ..Options::default()
+            },
+        )?,
+        None => open(database, access)?,
+    };
+    let findings = upkeep::doctor(&store)?;
+    let healthy = findings.is_empty() && trouble.is_none();
     if args.format.json {
-        let findings: Vec<Finding<'_>> = findings
-            .iter()
-            .map(|finding| Finding {
-                check: format!("{:?}", finding.check),
-                detail: &finding.detail,
-                remedy: finding.check.remedy(),
-            })
-            .collect();
-        let healthy = findings.is_empty();
+        let of_store = findings.iter().map(|finding| Finding {
+            check: format!("{:?}", finding.check),
+            detail: &finding.detail,
+            remedy: finding.check.remedy(),
+        });
+        let of_searching = trouble.as_deref().map(|detail| Finding {
+            check: "Searching".to_owned(),
+            detail,
+            remedy: SEARCHING_REMEDY,
+        });
+        let findings = of_store.chain(of_searching).collect();
         output::print_json(&Health { healthy, findings })?;
-    } else if findings.is_empty() {
+    } else if healthy {
         output::print_text("everything holds")?;
     } else {
-        let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        let of_store = findings.iter().map(ToString::to_string);
+        let of_searching = trouble.map(|detail| format!("Searching: {detail}; {SEARCHING_REMEDY}"));
+        let lines: Vec<String> = of_store.chain(of_searching).collect();
         output::print_text(&lines.join("\n"))?;
     }
-    Ok(match findings.is_empty() {
+    Ok(match healthy {
         true => Outcome::Done,
         false => Outcome::Partly,
     })

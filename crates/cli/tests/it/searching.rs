@@ -1,5 +1,7 @@
 //! `cornu index --scan` and `--approximate`, and what other commands then say and do.
 
+use cornu::store::{Options, SqliteVecStore};
+
 use crate::program::Folder;
 
 const QUESTION: &str = "How many days of leave are there?";
@@ -125,4 +127,61 @@ fn the_file_of_values_names_them_too_and_help_tells_what_is_given_up() {
         help.contains("hidden chunks have a part in which visible ones are found"),
         "{help}"
     );
+}
+
+#[test]
+fn what_is_kept_and_not_known_is_found_and_can_be_written_over() {
+    let folder = Folder::with_sources();
+    folder
+        .run("index notes --db a.db --acl public --scan int8")
+        .expect(0);
+    // As a newer version may have kept it.
+    let path = folder.path().join("a.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let kept = b"int8never";
+    let at = bytes.windows(kept.len()).position(|window| window == kept);
+    let at = at.unwrap();
+    bytes[at..at + 4].copy_from_slice(b"int2");
+    std::fs::write(&path, bytes).unwrap();
+
+    let error = folder.asks("search", QUESTION, "--db a.db --public");
+    assert!(error.expect(2).err.contains("int2"));
+    let found = folder.run("doctor --db a.db").expect(1).out;
+    assert!(
+        found.contains("int2") && found.contains("--scan"),
+        "{found}"
+    );
+    let json = folder.run("doctor --db a.db --json").expect(1).json();
+    assert_eq!(json["findings"][0]["check"], "Searching");
+    folder
+        .run("index notes --db a.db --acl public --scan f32 --approximate off")
+        .expect(0);
+    folder.run("doctor --db a.db").expect(0);
+    assert_eq!(stats(&folder).0, "f32");
+}
+
+#[test]
+fn what_is_hidden_or_removed_since_has_no_part_in_the_centre() {
+    let folder = Folder::empty();
+    folder.write("notes/a.md", "Apples and pears are fruit.");
+    folder.write("notes/b.md", "Bolts and nuts are of steel.");
+    folder.write(
+        "map.toml",
+        "\"notes\" = [\"public\"]\n\"notes/b.md\" = [\"hr\"]\n",
+    );
+    let centre = |database: &str| {
+        let path = folder.path().join(database);
+        let store = SqliteVecStore::open_existing(path, &Options::default()).unwrap();
+        store.kept_searching().unwrap().unwrap().centre.unwrap()
+    };
+    let index = |rest: &str| folder.run(&format!("index {rest}")).expect(0);
+    index("notes/a.md --db one.db --acl public --scan bits");
+    index("notes --db a.db --acl public --scan bits");
+    assert_ne!(centre("a.db"), centre("one.db"));
+    index("notes --db a.db --acl-map map.toml");
+    assert_eq!(centre("a.db"), centre("one.db"), "hidden");
+    index("notes --db a.db --acl public");
+    assert_ne!(centre("a.db"), centre("one.db"));
+    folder.run("remove notes/b.md --db a.db").expect(0);
+    assert_eq!(centre("a.db"), centre("one.db"), "removed");
 }

@@ -22,6 +22,7 @@ pub(crate) fn create(
     let draft = draft_path(path);
     let result = reserve(&draft, path)
         .and_then(|()| write(&draft, fingerprint, dimension))
+        .and_then(|()| check_no_log(path))
         .and_then(|()| publish(&draft, path));
     // The link keeps the contents; on failure there is nothing to keep.
     let _ = fs::remove_file(&draft);
@@ -77,6 +78,21 @@ fn write(draft: &Path, fingerprint: &Fingerprint, dimension: usize) -> Result<()
         .execute_batch("COMMIT; PRAGMA journal_mode = WAL;")
         .map_err(wrap)?;
     connection.close().map_err(|(_, source)| wrap(source))
+}
+
+/// SQLite would read the log of a database that was deleted into a new one of its name. Nobody who
+/// creates a database at the same time has a log before the file: one without it was left behind.
+fn check_no_log(path: &Path) -> Result<(), StoreError> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let is_left = fs::metadata(&log).is_ok_and(|log| log.len() > 0) && !path.exists();
+    match is_left {
+        true => Err(StoreError::LogLeft {
+            path: path.to_owned(),
+            log: log.into(),
+        }),
+        false => Ok(()),
+    }
 }
 
 fn publish(draft: &Path, path: &Path) -> Result<(), StoreError> {

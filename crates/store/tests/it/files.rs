@@ -495,6 +495,27 @@ fn creating_leaves_no_drafts() {
 
 /// A row that is changed by a foreign hand, one byte of its text or of its vector, is no answer.
 #[test]
+fn the_log_of_a_deleted_database_is_not_read_into_a_new_one() {
+    let folder = folder();
+    let path = folder.path().join("index.db");
+    let [log, kept] = ["index.db-wal", "kept"].map(|name| folder.path().join(name));
+    let store = open(&path, &options(Route::Auto)).unwrap();
+    store.upsert(&Numbers(3).document("gone.md", 8)).unwrap();
+    // As a process leaves it that is killed.
+    fs::copy(&log, &kept).unwrap();
+    drop(store);
+    fs::remove_file(&path).unwrap();
+    fs::rename(&kept, &log).unwrap();
+
+    let error = open(&path, &options(Route::Auto)).unwrap_err();
+    assert!(matches!(error, StoreError::LogLeft { .. }), "{error}");
+    assert!(!path.exists() && log.exists());
+    fs::remove_file(&log).unwrap();
+    let store = open(&path, &options(Route::Auto)).unwrap();
+    assert_eq!(store.stats().unwrap().documents, 0);
+}
+
+#[test]
 fn a_changed_byte_in_a_text_or_a_vector_is_an_error() {
     let (folder, documents) = closed(20);
     let path = folder.path().join("index.db");
