@@ -94,6 +94,14 @@ impl<'a> Grid<'a> {
         names
     }
 
+    /// Whether another column has the same header, unit and all.
+    pub(super) fn has_namesake(&self, column: usize) -> bool {
+        let headers = &self.view.table.header.cells;
+        let own = headers.get(column).map(|cell| folded(&cell.text));
+        let mut others = headers.iter().enumerate().filter(|(at, _)| *at != column);
+        others.any(|(_, cell)| Some(folded(&cell.text)) == own)
+    }
+
     /// Whether a row is none of the others' kind.
     pub(super) fn sums_up(&self, row: usize) -> bool {
         let total = self.totals.get(&row);

@@ -45,6 +45,8 @@ impl Question {
             let end = text.take(name);
             let end = end.or_else(|| text.take(plural.as_deref()?));
             match (end, meaning) {
+                // Which of two columns of one name is meant, nothing says.
+                (Some(_), Name::Column(column)) if grid.has_namesake(column) => return None,
                 (Some(_), Name::Column(column)) => {
                     columns.insert(column);
                 }

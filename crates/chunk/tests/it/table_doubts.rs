@@ -33,6 +33,27 @@ fn check(lead: &str, rows: &str, cases: &[(&str, &str)]) {
     }
 }
 
+#[test]
+fn of_two_columns_with_one_name_none_is_taken() {
+    let twins = "Name | Value | Value; n3 | 3 | 6; n4 | 4 | 20; n5 | 30 | 5";
+    let asked = [
+        "Which Name has the highest Value?",
+        "What is the sum of Value?",
+        "Value of n3?",
+    ];
+    check("T.", twins, &asked.map(|question| (question, "")));
+    // With two names there is no doubt.
+    let one = twins.replacen("Value | Value", "Value | Count", 1);
+    check(
+        "T.",
+        &one,
+        &[
+            ("What is the Value of n3?", "3"),
+            ("What is the Count of n3?", "6"),
+        ],
+    );
+}
+
 const LARGEST: &str = "Which item has the largest length?";
 const SUM: &str = "What is the total length?";
 

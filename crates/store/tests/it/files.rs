@@ -493,7 +493,6 @@ fn creating_leaves_no_drafts() {
     assert_eq!(names, ["index.db", "index.db.vec"]);
 }
 
-/// A row that is changed by a foreign hand, one byte of its text or of its vector, is no answer.
 #[test]
 fn the_log_of_a_deleted_database_is_not_read_into_a_new_one() {
     let folder = folder();
@@ -515,6 +514,7 @@ fn the_log_of_a_deleted_database_is_not_read_into_a_new_one() {
     assert_eq!(store.stats().unwrap().documents, 0);
 }
 
+/// A row that is changed by a foreign hand, one byte of its text or of its vector, is no answer.
 #[test]
 fn a_changed_byte_in_a_text_or_a_vector_is_an_error() {
     let (folder, documents) = closed(20);
