@@ -356,10 +356,9 @@ impl<'s> Snapshot<'s> {
     }
 
     /// How broad the walk through the graph is by which [`knn`](Self::knn) looks for `k` here, for
-    /// an explanation; `None` where it scans: no [`Approximate::Hnsw`](crate::Approximate::Hnsw)
-    /// was asked for, no graph is there or none that reaches the recall, or the view is narrow. A
-    /// walk that comes to fewer than `k` rows is followed by a scan. Costs what `knn` costs before
-    /// it looks at any row.
+    /// an explanation; `None` where it scans: no [`Approximate::Hnsw`] was asked for, no graph is
+    /// there or none that reaches the recall, or the view is narrow. A walk that comes to fewer than
+    /// `k` rows is followed by a scan. Costs what `knn` costs before it looks at any row.
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
