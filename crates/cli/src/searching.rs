@@ -17,10 +17,7 @@ const PER_HIT: usize = 16;
 /// The options by which the index at this path is to be opened; those of a new one where there is
 /// none, or none that can be read. Opening it tells what is wrong.
 pub(crate) fn options(path: &Path, access: Access) -> Result<Options> {
-    let options = Options {
-        access,
-        ..Options::default()
-    };
+    let options = new(access);
     let Ok(store) = SqliteVecStore::open_existing(path, &options) else {
         return Ok(options);
     };
@@ -28,18 +25,24 @@ pub(crate) fn options(path: &Path, access: Access) -> Result<Options> {
     Ok(kept.applied_to(&options))
 }
 
-/// What is wrong with what an index keeps that can be opened without it.
-pub(crate) fn trouble(path: &Path, access: Access) -> Result<Option<String>> {
-    let options = Options {
+/// The index as it is kept, or, where what is kept cannot be read, without it, and what is wrong.
+pub(crate) fn to_check(path: &Path, access: Access) -> Result<(SqliteVecStore, Option<String>)> {
+    let options = new(access);
+    let store = SqliteVecStore::open_existing(path, &options)?;
+    let kept = match store.kept_searching() {
+        Ok(kept) => kept.unwrap_or_default(),
+        Err(StoreError::Corrupted { detail, .. }) => return Ok((store, Some(detail))),
+        Err(StoreError::Options { problem }) => return Ok((store, Some(problem))),
+        Err(error) => return Err(error.into()),
+    };
+    let store = SqliteVecStore::open_existing(path, &kept.applied_to(&options))?;
+    Ok((store, None))
+}
+
+fn new(access: Access) -> Options {
+    Options {
         access,
         ..Options::default()
-    };
-    let store = SqliteVecStore::open_existing(path, &options)?;
-    match store.kept_searching() {
-        Ok(_) => Ok(None),
-        Err(StoreError::Corrupted { detail, .. }) => Ok(Some(detail)),
-        Err(StoreError::Options { problem }) => Ok(Some(problem)),
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 use crate::map;
 use crate::snapshot::Reading;
-use crate::sqlite::create::{draft_path, sync_folder};
+use crate::sqlite::create::{draft_path, folder_of, sync_folder};
 use crate::store::SqliteVecStore;
 use crate::terms::ChunkTerms;
 
@@ -163,9 +163,10 @@ impl ArtifactFile {
         sync(out).map_err(|error| self.failed(error))
     }
 
-    /// Writes bytes that have no name: they are gone when the map is, or the process. For what is
-    /// too large for memory while a file is built or checked. They lie beside the database; where
-    /// this store may not write, in the system's folder for temporary files.
+    /// Writes bytes that have no name: they are gone when the map is, or the process, and nobody else
+    /// can open them. For what is too large for memory while a file is built or checked. They lie
+    /// beside the database; where this store may not write, in the system's folder for temporary
+    /// files.
     ///
     /// # Errors
     /// [`Error`](io::Error) of the system, and of `write`.
@@ -173,17 +174,10 @@ impl ArtifactFile {
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> io::Result<Box<dyn AsRef<[u8]> + Send + Sync>> {
-        let draft = match self.writable {
-            true => draft_path(&self.path),
-            false => draft_path(&std::env::temp_dir().join("cornu")),
-        };
-        let mut options = File::options();
-        let file = options
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&draft)?;
-        fs::remove_file(&draft)?;
+        let file = match self.writable {
+            true => tempfile::tempfile_in(folder_of(&self.path)),
+            false => tempfile::tempfile(),
+        }?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
         write(&mut out)?;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use cornu::core::FactStore;
-use cornu::store::{Access, Options, SqliteVecStore};
+use cornu::store::{Access, SqliteVecStore};
 use cornu::{DocId, upkeep};
 use serde::Serialize;
 
@@ -58,18 +58,8 @@ pub(super) fn remove(args: &RemoveArgs, terminal: &Terminal) -> Result<Outcome> 
 
 pub(super) fn doctor(args: &OwnerArgs) -> Result<Outcome> {
     let (database, access) = (&args.index.database, args.index.access());
-    let trouble = searching::trouble(&database.path, access)?;
-    let store = match trouble {
-        // A graph or codes that cannot be asked for need no check.
-        Some(_) => SqliteVecStore::open_existing(
-            &database.path,
-            &Options {
-                access,
-                ..Options::default()
-            },
-        )?,
-        None => open(database, access)?,
-    };
+    // A graph or codes that cannot be asked for need no check.
+    let (store, trouble) = searching::to_check(&database.path, access)?;
     let findings = upkeep::doctor(&store)?;
     let healthy = findings.is_empty() && trouble.is_none();
     if args.format.json {

@@ -297,20 +297,26 @@ mod tests {
     use super::*;
     use crate::{LiveRagIndex, RagOptions};
 
+    fn index_in(folder: &std::path::Path) -> LiveRagIndex {
+        let provider = Arc::new(HashEmbeddingProvider::default());
+        let path = folder.join("index.db");
+        LiveRagIndex::open(path, provider, RagOptions::default()).unwrap()
+    }
+
+    fn ingest(index: &LiveRagIndex, at: usize, words: &str) {
+        let name = DocId::new(&format!("{at}.md")).unwrap();
+        let text = format!("# Part {at}\n\n{words} of part {}.\n", at % 7);
+        let document = Document::new(name, text, Acl::public());
+        index.ingest(&document).unwrap();
+    }
+
     /// From the facts alone, and onto the file of another state: the same bytes, and nothing is left
     /// beside.
     #[test]
     fn the_file_is_the_same_whatever_the_size_of_the_runs() {
         let folder = tempfile::tempdir().unwrap();
-        let provider = Arc::new(HashEmbeddingProvider::default());
-        let path = folder.path().join("index.db");
-        let index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
-        let ingest = |at: usize, words: &str| {
-            let name = DocId::new(&format!("{at}.md")).unwrap();
-            let text = format!("# Part {at}\n\n{words} of part {}.\n", at % 7);
-            let document = Document::new(name, text, Acl::public());
-            index.ingest(&document).unwrap();
-        };
+        let index = index_in(folder.path());
+        let ingest = |at, words| ingest(&index, at, words);
         (0..40).for_each(|at| ingest(at, "shared words"));
         let store = index.store();
         rebuild(store).unwrap();
@@ -339,15 +345,8 @@ mod tests {
     #[test]
     fn the_check_finds_what_is_wrong_whatever_the_size_of_the_runs() {
         let folder = tempfile::tempdir().unwrap();
-        let provider = Arc::new(HashEmbeddingProvider::default());
-        let path = folder.path().join("index.db");
-        let index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
-        let ingest = |at: usize, words: &str| {
-            let name = DocId::new(&format!("{at}.md")).unwrap();
-            let text = format!("# Part {at}\n\n{words} of part {}.\n", at % 7);
-            let document = Document::new(name, text, Acl::public());
-            index.ingest(&document).unwrap();
-        };
+        let index = index_in(folder.path());
+        let ingest = |at, words| ingest(&index, at, words);
         (0..40).for_each(|at| ingest(at, "shared words"));
         let store = index.store();
         rebuild(store).unwrap();

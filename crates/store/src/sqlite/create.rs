@@ -107,13 +107,17 @@ fn publish(draft: &Path, path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// Where a file lies.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent();
+    let named = folder.filter(|folder| !folder.as_os_str().is_empty());
+    named.unwrap_or_else(|| Path::new("."))
+}
+
 /// Makes a new name survive a power loss, where the platform can.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     if cfg!(unix) {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or_else(|| Path::new("."));
+        let folder = folder_of(path);
         fs::File::open(folder)
             .and_then(|folder| folder.sync_all())
             .map_err(|error| StoreError::io(folder, error))?;

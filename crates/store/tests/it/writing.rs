@@ -1,6 +1,9 @@
 //! Documents that fail half way, and the log of a long ingest.
 
-use cornu_core::{FactStore, Principal};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use cornu_core::{DocumentFacts, FactStore, Principal};
 use cornu_store::{Route, StoreError};
 use rusqlite::Connection;
 
@@ -10,6 +13,20 @@ use crate::sample::{Home, document, options, public};
 fn refuse(home: &Home, trigger: &str) {
     let connection = Connection::open(home.path()).unwrap();
     connection.execute_batch(trigger).unwrap();
+}
+
+const MIB: u64 = 1 << 20;
+
+/// 4 MiB of vectors.
+fn wide_rows() -> Vec<Vec<f32>> {
+    let mut row = vec![0.0; 8192];
+    row[0] = 1.0;
+    vec![row; 128]
+}
+
+fn of_wide_rows(name: usize, rows: &[Vec<f32>]) -> DocumentFacts {
+    let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+    document(&format!("{name}.md"), &["public"], &rows)
 }
 
 const SECOND_TEXT: &str = "CREATE TRIGGER refuse BEFORE INSERT ON chunk_texts
@@ -69,23 +86,34 @@ fn a_batch_that_cannot_be_mended_is_not_committed() {
     assert_eq!(home.doctor().unwrap(), []);
 }
 
+/// Below the length at which the writer would do it, and with nothing more written.
+#[test]
+fn the_log_is_copied_beside_the_writer() {
+    let home = Home::new(8192, Route::Auto);
+    let rows = wide_rows();
+    for name in 0..6 {
+        home.upsert(&of_wide_rows(name, &rows)).unwrap();
+    }
+    let size = |path: &Path| std::fs::metadata(path).unwrap().len();
+    assert!(size(&home.path().with_extension("db-wal")) < 64 * MIB);
+    let begun = Instant::now();
+    while size(&home.path()) < 8 * MIB {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// The log is copied while the ingest goes on, so it does not grow with it, and a reader that
 /// comes later finds everything.
 #[test]
 fn the_log_of_a_long_ingest_is_bounded() {
-    const DIMENSION: usize = 8192;
-    const MIB: u64 = 1 << 20;
-    let home = Home::new(DIMENSION, Route::Auto);
-    let mut vector = vec![0.0; DIMENSION];
-    vector[0] = 1.0;
-    let rows = vec![vector.as_slice(); 128];
+    let home = Home::new(8192, Route::Auto);
+    let rows = wide_rows();
     let log = home.path().with_extension("db-wal");
-    let size = |path: &std::path::Path| std::fs::metadata(path).unwrap().len();
+    let size = |path: &Path| std::fs::metadata(path).unwrap().len();
     let mut longest = 0;
-    // 4 MiB of vectors each.
     for name in 0..48 {
-        home.upsert(&document(&format!("{name}.md"), &["public"], &rows))
-            .unwrap();
+        home.upsert(&of_wide_rows(name, &rows)).unwrap();
         longest = longest.max(size(&log));
     }
     assert!(longest > 16 * MIB, "{longest}: nothing was left to copy");
