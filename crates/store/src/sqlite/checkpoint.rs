@@ -108,3 +108,36 @@ fn copy(path: &Path) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However busy the other connection is, the writer ends a log that has become too long.
+    #[test]
+    fn the_writer_alone_bounds_the_log() {
+        const PAGE: u64 = 8192;
+        const ROW: u64 = 1 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("any.db");
+        let mut connection = Connection::open(&path).unwrap();
+        let begin = format!(
+            "PRAGMA page_size = {PAGE}; PRAGMA journal_mode = WAL; CREATE TABLE t (row BLOB);"
+        );
+        connection.execute_batch(&begin).unwrap();
+        let checkpointer = Checkpointer::new(&path);
+        checkpointer.running.store(true, Ordering::Relaxed);
+        checkpointer.watch(&mut connection).unwrap();
+        let bound = PAGE * u64::from(LOG_PAGES.unsigned_abs());
+        let mut longest = 0;
+        for _ in 0..2 * bound / ROW {
+            let row = format!("INSERT INTO t VALUES (zeroblob({ROW}))");
+            connection.execute_batch(&row).unwrap();
+            let log = std::fs::metadata(path.with_extension("db-wal")).unwrap();
+            longest = longest.max(log.len());
+        }
+        assert!(longest > bound, "{longest}: it never became too long");
+        // The last row, and what a page of the log has in front.
+        assert!(longest < bound + bound / 100 + 2 * ROW, "{longest}");
+    }
+}
