@@ -88,7 +88,8 @@ impl SearchingArgs {
         }
     }
 
-    /// Keeps in the index what the flags say, if they say anything.
+    /// Keeps in the index what the flags say; where they say nothing, what is kept stays, but for its
+    /// centre.
     pub(crate) fn keep(&self, index: &LiveRagIndex) -> Result<()> {
         let (store, options) = (index.store(), &index.options().store);
         if self.scan.is_none() && self.approximate.is_none() {

@@ -66,9 +66,7 @@ pub(super) fn run(args: &IndexArgs, terminal: &Terminal) -> Result<Outcome> {
     };
     let summary = pass.write(files, args.prune)?;
     complete(args, &index, terminal)?;
-    args.searching.keep(&index)?;
-    // Now, rather than at the first question.
-    index.prepare()?;
+    prepare(args, &index)?;
     summary.show(args, terminal)
 }
 
@@ -91,6 +89,12 @@ fn complete(args: &IndexArgs, index: &LiveRagIndex, terminal: &Terminal) -> Resu
         tell(index.complete_extractions(shown)?, "names and statements");
     }
     Ok(())
+}
+
+/// What follows from the documents, after each pass: now, rather than at the first question.
+fn prepare(args: &IndexArgs, index: &LiveRagIndex) -> Result<()> {
+    args.searching.keep(index)?;
+    Ok(index.prepare()?)
 }
 
 fn open(args: &IndexArgs, access: Access, terminal: &Terminal) -> Result<LiveRagIndex> {
@@ -130,8 +134,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
     };
     let first = pass.write(files, args.prune)?;
     complete(args, &index, terminal)?;
-    args.searching.keep(&index)?;
-    index.prepare()?;
+    prepare(args, &index)?;
     first.show(args, terminal)?;
     terminal.note("watching for changes; Ctrl-C ends it");
     loop {
@@ -151,8 +154,7 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
         };
         let written = pass.write(files, true).and_then(|summary| {
             if summary.changed() {
-                searching::renew(index.store())?;
-                index.prepare()?;
+                prepare(args, &index)?;
                 summary.show(args, terminal)?;
             }
             Ok(())

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use cornu::store::{Options, SqliteVecStore};
 use tempfile::TempDir;
 
 pub(crate) const GUIDE: &str = "# Training\n\n## Gradients\n\nCall `zero_grad` before each backward \
@@ -24,6 +25,13 @@ pub(crate) struct Run {
 }
 
 impl Folder {
+    /// What an index keeps as the centre of a scan by bits.
+    pub(crate) fn centre(&self, database: &str) -> Vec<f32> {
+        let path = self.path().join(database);
+        let store = SqliteVecStore::open_existing(path, &Options::default()).unwrap();
+        store.kept_searching().unwrap().unwrap().centre.unwrap()
+    }
+
     pub(crate) fn empty() -> Self {
         Self(tempfile::tempdir().unwrap())
     }

@@ -1,7 +1,5 @@
 //! `cornu index --scan` and `--approximate`, and what other commands then say and do.
 
-use cornu::store::{Options, SqliteVecStore};
-
 use crate::program::Folder;
 
 const QUESTION: &str = "How many days of leave are there?";
@@ -169,11 +167,7 @@ fn what_is_hidden_or_removed_since_has_no_part_in_the_centre() {
         "map.toml",
         "\"notes\" = [\"public\"]\n\"notes/b.md\" = [\"hr\"]\n",
     );
-    let centre = |database: &str| {
-        let path = folder.path().join(database);
-        let store = SqliteVecStore::open_existing(path, &Options::default()).unwrap();
-        store.kept_searching().unwrap().unwrap().centre.unwrap()
-    };
+    let centre = |database: &str| folder.centre(database);
     let index = |rest: &str| folder.run(&format!("index {rest}")).expect(0);
     index("notes/a.md --db one.db --acl public --scan bits");
     index("notes --db a.db --acl public --scan bits");

@@ -151,6 +151,22 @@ fn what_is_written_renamed_and_deleted_is_followed_and_ctrl_c_ends_it() {
     folder.run("doctor --db notes/a.db").expect(0);
 }
 
+/// What was deleted while it watched has no part in what vectors are compared with.
+#[cfg(unix)]
+#[test]
+fn the_centre_of_a_scan_by_bits_follows() {
+    let folder = Folder::with_sources();
+    let watching = Watching::start(&folder, &format!("{WATCH} --scan bits"));
+    watching.reports((2, 0, &[]));
+    fs::remove_file(folder.path().join("notes/zh/handbook.md")).unwrap();
+    watching.reports((0, 0, &["notes/zh/handbook.md"]));
+    watching.interrupt("-INT");
+    folder
+        .run("index notes --db fresh.db --acl public --scan bits")
+        .expect(0);
+    assert_eq!(folder.centre("notes/a.db"), folder.centre("fresh.db"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_be_read_is_reported_and_survived() {
