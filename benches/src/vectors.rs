@@ -22,7 +22,7 @@ use source::Source;
 pub(crate) use source::{DIMENSION, Structure};
 
 /// Hits that are asked for.
-pub(crate) const K: usize = 10;
+const K: usize = 10;
 /// Rows of a document.
 const ROWS: usize = 10;
 /// Views of so many in a thousand of all documents, and the grant that opens them.
@@ -160,18 +160,18 @@ impl Space {
 }
 
 /// The asker of a view.
-pub(crate) fn asker(grant: &str) -> Result<Principal> {
+fn asker(grant: &str) -> Result<Principal> {
     Ok(Principal::new([grant])?)
 }
 
 /// What each question finds, and the seconds that it took.
 pub(crate) struct Answers {
-    pub(crate) found: Vec<Vec<ChunkId>>,
+    found: Vec<Vec<ChunkId>>,
     pub(crate) seconds: Vec<f64>,
 }
 
 /// Asks each question of all systems, in turn, after one that warms up.
-pub(crate) fn ask(systems: &[Snapshot<'_>], questions: &[Vec<f32>]) -> Result<Vec<Answers>> {
+fn ask(systems: &[Snapshot<'_>], questions: &[Vec<f32>]) -> Result<Vec<Answers>> {
     let none = || Answers {
         found: Vec::new(),
         seconds: Vec::new(),
