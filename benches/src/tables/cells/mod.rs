@@ -12,7 +12,7 @@ use cornu_eval::questions::Question;
 use crate::models::{PINNED, Prefixes};
 use crate::table::{Bench, Part, Section, Table};
 
-use measure::{ANSWERING, BESIDE_ROWS, Belongs, COLUMNS, FINDING, PARTS, ROWS};
+use measure::{ANSWERING, BESIDE_ROWS, Belongs, FINDING, PAIR, PARTS};
 use set::Set;
 
 /// Every fifth question is asked in the quick part.
@@ -133,8 +133,8 @@ fn gated(full: bool, reason: &str) -> Vec<Row> {
         .iter()
         .filter(|_| full)
         .flat_map(|(dataset, _)| {
-            let systems = [ROWS, COLUMNS].into_iter();
-            systems.map(|system| Row::gated(*dataset, system, reason))
+            let systems = PAIR.iter();
+            systems.map(|system| Row::gated(*dataset, *system, reason))
         });
     let others = OTHERS.iter().filter(|_| full).flat_map(|dataset| {
         let systems = FINDING.iter();

@@ -5,7 +5,6 @@ mod entrants;
 mod measure;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::Result;
 use cornu_core::EmbeddingProvider;
@@ -164,10 +163,7 @@ fn measured(
     model: &dyn EmbeddingProvider,
     bench: &Bench<'_>,
 ) -> Result<Vec<Row>> {
-    let start = Instant::now();
-    let facts = set.by_rules();
-    let read = start.elapsed().as_secs_f64();
-    let space = entrants::Space::new(set, &facts, read, model)?;
+    let space = entrants::Space::new(set, &set.by_rules(), model)?;
     measure::measure(dataset, &space, bench)
 }
 
@@ -180,25 +176,12 @@ fn gated(dataset: &str, reason: &str) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::corpus::BenchData;
-    use crate::table::RowStore;
+    use crate::table::tests::quick;
 
     #[test]
     fn each_hop_reaches_more_and_what_it_reaches_is_counted() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let data = BenchData::load(&root.join("bench-data")).unwrap();
-        let target = tempfile::tempdir().unwrap();
-        let bench = Bench {
-            data: &data,
-            models: &Models::from_env(),
-            part: Part::Quick,
-            seed: 1,
-            rows: RowStore::open(target.path(), "tree", "hoprag", false).unwrap(),
-        };
-        let rows = HopRagTable.measure(&bench).unwrap();
+        let rows = quick("hoprag", |bench| HopRagTable.measure(bench).unwrap());
         let names: Vec<&str> = rows.iter().map(|row| row.system.as_str()).collect();
         assert_eq!(
             names,
