@@ -258,6 +258,8 @@ fn document(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -270,6 +272,25 @@ mod tests {
         for (share, grant) in VIEWS {
             let snapshot = store.snapshot(&asker(grant).unwrap()).unwrap();
             assert_eq!(snapshot.view().len() as usize, share / 10);
+        }
+    }
+
+    #[test]
+    fn each_view_is_asked_by_somebody_who_sees_no_more() {
+        let structure = Structure::Clustered;
+        let space = Space::build(structure, 1000, 3, 1).unwrap();
+        let stores = [(); 2].map(|()| space.open(&Options::default()).unwrap());
+        let asked = ask_in_views(structure, &space, &stores).unwrap();
+        let names: Vec<&str> = asked.iter().map(|(_, name, _)| name.as_str()).collect();
+        let spec = || TableSpec::new([]);
+        assert_eq!(names, sections_of_views(spec)[0].datasets);
+        for (share, name, answers) in &asked {
+            assert_eq!(answers.len(), stores.len());
+            let mut found: Vec<_> = answers.iter().flat_map(|one| &one.found).collect();
+            assert!(found.iter().all(|hits| hits.len() == K), "{name}");
+            found.dedup_by_key(|hits| hits.iter().collect::<BTreeSet<_>>());
+            // Ten rows in a thousand are all that there is to find.
+            assert_eq!(found.len() == 1, *share == 10, "{name}");
         }
     }
 }

@@ -346,6 +346,15 @@ mod tests {
             (finding.len(), answering.len()),
             (FINDING.len(), ANSWERING.len())
         );
+        let beside = measured.beside_rows("columns-all", |_| true, 1).unwrap();
+        let names: Vec<&str> = beside.iter().map(|row| row.system.as_str()).collect();
+        assert_eq!(names, PAIR);
+        for row in &beside {
+            let found = finding.iter().find(|one| one.system == row.system);
+            let found = &found.unwrap().metrics["recall@1"];
+            assert_eq!(&row.metrics["recall@1"], found, "{}", row.system);
+            assert_eq!(row.metrics.contains_key("p"), row.system == COLUMNS);
+        }
         for row in &answering {
             let get = |name: &str| row.metrics[name].value;
             let parts = get("exact") + get("wrong") + get("refused");

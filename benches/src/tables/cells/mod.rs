@@ -146,3 +146,21 @@ fn gated(full: bool, reason: &str) -> Vec<Row> {
         .chain(others)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_one_section() {
+        let sections = columns::sections();
+        let rows = gated(true, "a reason");
+        for row in &rows {
+            let holding = sections.iter().filter(|one| one.holds(&row.dataset));
+            assert_eq!(holding.count(), 1, "{}", row.dataset);
+        }
+        for dataset in sections.iter().flat_map(|section| section.datasets) {
+            assert!(rows.iter().any(|row| row.dataset == *dataset), "{dataset}");
+        }
+    }
+}

@@ -176,6 +176,7 @@ fn gated(dataset: &str, reason: &str) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::multihop::CHAINS_FOLDER;
     use super::*;
     use crate::table::tests::quick;
 
@@ -212,6 +213,29 @@ mod tests {
             rows.iter()
                 .all(|row| row.metrics.values().all(|measure| !measure.is_timing()))
         );
+    }
+
+    #[test]
+    fn the_control_is_given_as_many_passages_as_the_hops_reached() {
+        let rows = quick("hoprag", |bench| {
+            let set = Set::new(&bench.data.set(CHAINS_FOLDER).unwrap(), 0);
+            let set = set.unwrap().sample(24, 160);
+            measured("chains", &set, &HashEmbeddingProvider::default(), bench).unwrap()
+        });
+        let get = |system: &str, metric: &str| {
+            let row = rows.iter().find(|row| row.system == system).unwrap();
+            row.metrics[metric].value
+        };
+        // Before any hop both have the same 20.
+        assert_eq!(get("no-hops", "chain_dense"), get("no-hops", "chain"));
+        assert_eq!(get("dense", "chain"), get("no-hops", "chain"));
+        assert!(get("clean-5", "chain_dense") > get("no-hops", "chain_dense"));
+        assert!(get("clean-5", "chain") > get("no-hops", "chain"));
+        // Beyond 20, each depth is a run of its own.
+        for name in ["dense", "hybrid", "no-hops", "clean-1"] {
+            let grown = get(name, "recall@100") > get(name, "recall@20");
+            assert!(grown, "{name}");
+        }
     }
 
     #[test]

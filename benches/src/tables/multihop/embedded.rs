@@ -72,3 +72,21 @@ pub(crate) fn embed<S: AsRef<str>>(
     }
     Ok(rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_dense_route_only_the_best_are_fused() {
+        let dense = Ranking::new([(1, 0.9), (2, 0.8), (3, 0.7)]).unwrap();
+        let sparse = Ranking::new([(4, 5.0), (2, 4.0)]).unwrap();
+        let found = |depth| {
+            let fused = hybrid(&dense, &sparse, depth).unwrap();
+            fused.ids().copied().collect::<Vec<usize>>()
+        };
+        assert_eq!(found(1), [1, 4, 2]);
+        assert_eq!(found(2), [2, 1, 4]);
+        assert_eq!(found(9), [2, 1, 4, 3]);
+    }
+}

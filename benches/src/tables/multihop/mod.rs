@@ -34,7 +34,7 @@ const HOTPOT: &str = "hotpotqa-train-100";
 /// Questions that one passage answers.
 const ONE_HOP: &str = "questions-ext-test";
 pub(super) const AUDIT_FOLDER: &str = "audit";
-const CHAINS_FOLDER: &str = "chains";
+pub(super) const CHAINS_FOLDER: &str = "chains";
 /// The chains of `bench-data`, by how the ids of their questions begin.
 const CHAINS: [(&str, &str); 3] = [
     ("chains-open", "o"),

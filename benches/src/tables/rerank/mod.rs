@@ -522,6 +522,9 @@ mod tests {
             for name in names {
                 assert!(systems.contains(name), "{systems:?}");
             }
+            let behind = systems.iter().filter(|name| name.ends_with("-cascade"));
+            let behind: Vec<&str> = behind.copied().collect();
+            assert_eq!(behind, ["maxsim-f16-cascade"]);
             let top = |name: &str| {
                 let row = rows.iter().find(|row| row.system == name);
                 row.unwrap().metrics["top1"].value
