@@ -233,6 +233,14 @@ def check_share(name: str, kind: str, rows: list[dict]) -> None:
         problem(name, f"{share:.0%} of {kind} are dev, wanted about 40%")
 
 
+def check_split(name: str, rows: list[dict], drawn: str) -> None:
+    """Dev are those of the rows whose ids have the least hash."""
+    dev = round(len(rows) * 0.4)
+    for at, row in enumerate(sorted(rows, key=lambda row: hash_of(row["id"]))):
+        if (row["split"] == "dev") != (at < dev):
+            problem(f"{name} {row['id']}", f"dev are the 40% of {drawn} with the least SHA-256 of the id")
+
+
 def tables_of(text: str) -> list[dict[int, list[str]]]:
     """The tables of a document, each as the cells of its lines by their numbers, delimiters left out."""
     found: list[dict[int, list[str]]] = [{}]
@@ -346,7 +354,9 @@ def check_table_set() -> list[dict]:
         check_table_answer(where, row, tables_of(documents[name])[at])
     if len(rows) < 80 or len(covered) < 15:
         problem("questions-tables.jsonl", f"{len(rows)} questions on {len(covered)} tables, wanted 80 on 15")
-    columns = sum(row["kind"] == "column" for row in rows)
+    of_columns = [row for row in rows if row["kind"] == "column"]
+    check_split("questions-tables.jsonl", of_columns, "the questions on columns")
+    columns = len(of_columns)
     if columns < COLUMN_QUESTIONS or len(wide) < WIDE_TABLES:
         problem("questions-tables.jsonl", f"{columns} questions on columns of {len(wide)} wide tables")
     for kind in TABLE_KINDS:
@@ -391,11 +401,7 @@ def check_segment_set(corpus: dict[str, str]) -> list[dict]:
         for later in (False, True):
             own = [row for row in rows if row["type"] == kind]
             own = [row for row in own if (int(row["id"][-3:]) > SEGMENT_BATCH[kind]) == later]
-            own.sort(key=lambda row: hash_of(row["id"]))
-            dev = round(len(own) * 0.4)
-            for at, row in enumerate(own):
-                if (row["split"] == "dev") != (at < dev):
-                    problem(f"{name} {row['id']}", "dev are the 40% of a type and batch with the least SHA-256 of the id")
+            check_split(name, own, "a type and batch")
     answerable = [row for row in rows if row["evidence"]]
     languages = {row["lang"] for row in answerable}
     tested = sum(row["split"] == "test" for row in answerable)

@@ -316,8 +316,21 @@ impl RowStore {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// What a table makes of the quick part, with the models at hand.
+    pub(crate) fn quick<T>(table: &str, measure: impl FnOnce(&Bench<'_>) -> T) -> T {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let target = tempfile::tempdir().unwrap();
+        measure(&Bench {
+            data: &BenchData::load(&root.join("bench-data")).unwrap(),
+            models: &Models::from_env(),
+            part: Part::Quick,
+            seed: 1,
+            rows: RowStore::open(target.path(), "tree", table, false).unwrap(),
+        })
+    }
 
     #[test]
     fn rows_are_kept_for_the_same_tree_only_and_only_when_resumed() {

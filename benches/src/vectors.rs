@@ -22,7 +22,7 @@ use source::Source;
 pub(crate) use source::{DIMENSION, Structure};
 
 /// Hits that are asked for.
-pub(crate) const K: usize = 10;
+const K: usize = 10;
 /// Rows of a document.
 const ROWS: usize = 10;
 /// Views of so many in a thousand of all documents, and the grant that opens them.
@@ -160,18 +160,18 @@ impl Space {
 }
 
 /// The asker of a view.
-pub(crate) fn asker(grant: &str) -> Result<Principal> {
+fn asker(grant: &str) -> Result<Principal> {
     Ok(Principal::new([grant])?)
 }
 
 /// What each question finds, and the seconds that it took.
 pub(crate) struct Answers {
-    pub(crate) found: Vec<Vec<ChunkId>>,
+    found: Vec<Vec<ChunkId>>,
     pub(crate) seconds: Vec<f64>,
 }
 
 /// Asks each question of all systems, in turn, after one that warms up.
-pub(crate) fn ask(systems: &[Snapshot<'_>], questions: &[Vec<f32>]) -> Result<Vec<Answers>> {
+fn ask(systems: &[Snapshot<'_>], questions: &[Vec<f32>]) -> Result<Vec<Answers>> {
     let none = || Answers {
         found: Vec::new(),
         seconds: Vec::new(),
@@ -258,6 +258,8 @@ fn document(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -270,6 +272,25 @@ mod tests {
         for (share, grant) in VIEWS {
             let snapshot = store.snapshot(&asker(grant).unwrap()).unwrap();
             assert_eq!(snapshot.view().len() as usize, share / 10);
+        }
+    }
+
+    #[test]
+    fn each_view_is_asked_by_somebody_who_sees_no_more() {
+        let structure = Structure::Clustered;
+        let space = Space::build(structure, 1000, 3, 1).unwrap();
+        let stores = [(); 2].map(|()| space.open(&Options::default()).unwrap());
+        let asked = ask_in_views(structure, &space, &stores).unwrap();
+        let names: Vec<&str> = asked.iter().map(|(_, name, _)| name.as_str()).collect();
+        let spec = || TableSpec::new([]);
+        assert_eq!(names, sections_of_views(spec)[0].datasets);
+        for (share, name, answers) in &asked {
+            assert_eq!(answers.len(), stores.len());
+            let mut found: Vec<_> = answers.iter().flat_map(|one| &one.found).collect();
+            assert!(found.iter().all(|hits| hits.len() == K), "{name}");
+            found.dedup_by_key(|hits| hits.iter().collect::<BTreeSet<_>>());
+            // Ten rows in a thousand are all that there is to find.
+            assert_eq!(found.len() == 1, *share == 10, "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What both comparisons share: another program that takes turns, and rounds of taking turns.
+//! What the comparisons share: a Python program that takes turns, and how turns are timed and judged.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -2,9 +2,9 @@
 //! 128, all of them asked the same questions in turn by one thread.
 //!
 //! `cargo run --release --bin hnsw -- [ROWS [ROUNDS]] [clustered] [unstructured] [VECTORS QUESTIONS] [alone]`,
-//! by default 100000 rows, 3 rounds, and vectors of both structures. VECTORS and QUESTIONS are files
-//! of f32 rows of 384, asked besides. With `alone` there are no peers. Graphs are built by as many threads as there are cores, or as
-//! `RAYON_NUM_THREADS` says.
+//! by default 100000 rows, 3 rounds, and vectors of both structures. VECTORS and QUESTIONS are two
+//! files of f32 rows of 384, asked besides; their names end in `.f32`. With `alone` there are no
+//! peers. Graphs are built by as many threads as there are cores, or as `RAYON_NUM_THREADS` says.
 //!
 //! *usearch* and *hnsw_rs* keep and compare f32 rows. *usearch i8* keeps 8 bits a component, as
 //! ours does; it is asked for ef rows, which are then scored again with the f32 rows, as ours does.
@@ -60,6 +60,11 @@ fn main() -> Result<()> {
     );
     let alone = arguments.iter().any(|a| a == "alone");
     let files: Vec<&String> = arguments.iter().filter(|a| a.ends_with(".f32")).collect();
+    ensure!(
+        matches!(files.len(), 0 | 2),
+        "vectors and questions are two files, {} given",
+        files.len()
+    );
     if let [vectors, questions] = *files.as_slice() {
         let name = Path::new(vectors).file_name().unwrap_or_default();
         let mut questions = read(questions)?;
@@ -72,18 +77,14 @@ fn main() -> Result<()> {
             alone,
         )?;
     }
-    for structure in [Structure::Clustered, Structure::None] {
-        let name = structure.name();
-        let named = arguments.iter().any(|a| a == name);
-        let any = arguments
-            .iter()
-            .any(|a| a == "clustered" || a == "unstructured");
-        if named || !any {
-            let mut source = Source::new(structure, rows, 42);
-            let all: Vec<f32> = (0..rows).flat_map(|_| source.next()).collect();
-            let questions: Vec<f32> = (0..QUESTIONS).flat_map(|_| source.next()).collect();
-            compare(name, &all, &questions, rounds, alone)?;
-        }
+    let structures = [Structure::Clustered, Structure::None];
+    let named = |one: &Structure| arguments.iter().any(|a| a == one.name());
+    let any = structures.iter().any(named);
+    for structure in structures.into_iter().filter(|one| !any || named(one)) {
+        let mut source = Source::new(structure, rows, 42);
+        let all: Vec<f32> = (0..rows).flat_map(|_| source.next()).collect();
+        let questions: Vec<f32> = (0..QUESTIONS).flat_map(|_| source.next()).collect();
+        compare(structure.name(), &all, &questions, rounds, alone)?;
     }
     Ok(())
 }
@@ -267,10 +268,8 @@ impl Peer for Ours {
 
     fn see(&mut self, view: &View) -> Result<()> {
         let query = vec![1.0; DIMENSION];
-        let stores = self.by_ef.values();
-        stores
-            .map(|store| ask(store, &self.rows, &query, view).map(drop))
-            .collect()
+        let mut stores = self.by_ef.values();
+        stores.try_for_each(|store| ask(store, &self.rows, &query, view).map(drop))
     }
 
     fn search(&self, query: &[f32], ef: usize, view: &View) -> Result<Vec<u32>> {

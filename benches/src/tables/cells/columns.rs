@@ -36,16 +36,7 @@ pub(super) fn sections() -> Vec<Section> {
                 "find-dev",
                 "find-test",
             ],
-            spec: TableSpec::new(
-                [
-                    rate("recall@1", "recall@1"),
-                    rate("recall@5", "recall@5"),
-                    Column::new("tokens shown", "tokens@1", Format::Integer),
-                    rate("recall in 256 tokens", "recall@256tok"),
-                ]
-                .into_iter()
-                .chain(compared()),
-            ),
+            spec: finding("recall in 256 tokens", "recall@256tok"),
         },
         Section {
             title: "Answering",
@@ -93,16 +84,7 @@ pub(super) fn sections() -> Vec<Section> {
                     `rows`: all of them, those for a column or for something computed from one of a \
                     wide table, and the others. *Difference* and *p* are in recall@1 to `rows`.",
             datasets: &["columns-all", "columns-column", "columns-other"],
-            spec: TableSpec::new(
-                [
-                    rate("recall@1", "recall@1"),
-                    rate("recall@5", "recall@5"),
-                    Column::new("tokens shown", "tokens@1", Format::Integer),
-                    rate("recall in 1,000 tokens", "recall@1000tok"),
-                ]
-                .into_iter()
-                .chain(compared()),
-            ),
+            spec: finding("recall in 1,000 tokens", "recall@1000tok"),
         },
         Section {
             title: "Other questions",
@@ -110,16 +92,7 @@ pub(super) fn sections() -> Vec<Section> {
                     questions of `questions-ext` over the same documents (`ext`), and those of type \
                     `table` among them (`ext-table`). *Difference* and *p* are in recall@5 to `fixed`.",
             datasets: &["ext", "ext-table"],
-            spec: TableSpec::new(
-                [
-                    rate("recall@1", "recall@1"),
-                    rate("recall@5", "recall@5"),
-                    Column::new("tokens shown", "tokens@1", Format::Integer),
-                    rate("recall in 1,000 tokens", "recall@1000tok"),
-                ]
-                .into_iter()
-                .chain(compared()),
-            ),
+            spec: finding("recall in 1,000 tokens", "recall@1000tok"),
         },
     ]
 }
@@ -143,6 +116,20 @@ pub(super) fn brief() -> Section {
             short("cells cited", "cells"),
         ]))
     }
+}
+
+/// What is found, within a budget at last.
+fn finding(header: &str, within: &str) -> TableSpec {
+    TableSpec::new(
+        [
+            rate("recall@1", "recall@1"),
+            rate("recall@5", "recall@5"),
+            Column::new("tokens shown", "tokens@1", Format::Integer),
+            rate(header, within),
+        ]
+        .into_iter()
+        .chain(compared()),
+    )
 }
 
 fn rate(header: &str, metric: &str) -> Column {

@@ -178,7 +178,67 @@ fn says(texts: &[&str], phrase: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cornu::Citation;
+    use cornu_core::{ByteSpan, ChunkId, LineSpan};
+
     use super::*;
+    use crate::table::tests::quick;
+
+    /// A line of one of the documents.
+    fn quote(set: &Set, doc: &str, line: usize) -> Statement {
+        let document = set.documents.iter().find(|one| one.id().as_str() == doc);
+        let document = document.unwrap();
+        let text = document.source().lines().nth(line - 1).unwrap();
+        Statement {
+            citation: Citation {
+                doc: document.id().clone(),
+                heading_path: Vec::new(),
+                lines: LineSpan::new(line, line).unwrap(),
+                span: ByteSpan::new(0, text.len()).unwrap(),
+                chunk: ChunkId::from_bytes([0; 32]),
+                quote: text.to_owned(),
+                words: None,
+            },
+            score: 1.0,
+            similarity: 1.0,
+            overlap: 1.0,
+        }
+    }
+
+    #[test]
+    fn a_whole_column_and_a_filter_take_all_their_rows_and_a_cell_takes_one() {
+        let set = quick("tables", |bench| Set::open(bench, false).unwrap());
+        for operation in ["list", "filter", "lookup"] {
+            let asked = set
+                .questions
+                .iter()
+                .filter(|one| one.operation == operation);
+            for question in asked {
+                let lines = question.lines();
+                let own: Vec<Statement> = lines
+                    .iter()
+                    .map(|(doc, line)| quote(&set, doc, *line))
+                    .collect();
+                let verdict = |statements: Vec<Statement>| {
+                    let verdict = judge(&set, question, &Reply::Quoted(statements));
+                    (verdict.holds, verdict.rows, verdict.exact)
+                };
+                let id = &question.id;
+                assert_eq!(verdict(own.clone()), (true, true, true), "{id}");
+                let other = set.questions.iter().find(|one| one.doc() != question.doc());
+                let (doc, line) = other.unwrap().lines().pop_first().unwrap();
+                let other = quote(&set, doc, line);
+                let several = operation != "lookup";
+                let more = own.iter().cloned().chain([other.clone()]).collect();
+                assert_eq!(verdict(more), (true, !several, !several), "{id}");
+                // Another row may say the same, as that two ships have one home.
+                let less: Vec<Statement> = own.iter().skip(1).cloned().collect();
+                let (_, rows, exact) = verdict(less);
+                assert_eq!((rows, exact), (false, false), "{id}");
+                assert!(!verdict(vec![other]).2, "{id}");
+            }
+        }
+    }
 
     #[test]
     fn numbers_stand_by_themselves_and_lose_their_units() {

@@ -26,9 +26,9 @@ const LARGER: usize = 1000;
 
 pub(super) const NAIVE: &str = "fixed";
 const TEXT: &str = "text";
-pub(super) const ROWS: &str = "rows";
+const ROWS: &str = "rows";
 const ROWS_ALONE: &str = "rows-alone";
-pub(super) const COLUMNS: &str = "rows+columns";
+const COLUMNS: &str = "rows+columns";
 const CELLS: &str = "cells";
 const BOTH: &str = "rows+cells";
 
@@ -59,7 +59,7 @@ pub(super) const BESIDE_ROWS: [(&str, Belongs); 3] = [
     ("columns-column", |question| question.kind == "column"),
     ("columns-other", |question| question.kind != "column"),
 ];
-const PAIR: [&str; 2] = [ROWS, COLUMNS];
+pub(super) const PAIR: [&str; 2] = [ROWS, COLUMNS];
 
 /// What the systems make of each question.
 pub(super) struct Measured<'a> {
@@ -326,29 +326,15 @@ fn rows(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use cornu::HashEmbeddingProvider;
     use cornu_text::WordCounter;
 
     use super::*;
-    use crate::corpus::BenchData;
-    use crate::models::Models;
-    use crate::table::{Bench, Part, RowStore};
+    use crate::table::tests::quick;
 
     #[test]
     fn computed_answers_cite_cells_and_say_nothing_of_what_is_hidden() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let data = BenchData::load(&root.join("bench-data")).unwrap();
-        let target = tempfile::tempdir().unwrap();
-        let bench = Bench {
-            data: &data,
-            models: &Models::from_env(),
-            part: Part::Quick,
-            seed: 1,
-            rows: RowStore::open(target.path(), "tree", "tables", false).unwrap(),
-        };
-        let set = Set::open(&bench, false).unwrap();
+        let set = quick("tables", |bench| Set::open(bench, false).unwrap());
         let model = Shared {
             provider: Arc::new(HashEmbeddingProvider::default()),
             counter: Arc::new(WordCounter::new()),
@@ -360,6 +346,15 @@ mod tests {
             (finding.len(), answering.len()),
             (FINDING.len(), ANSWERING.len())
         );
+        let beside = measured.beside_rows("columns-all", |_| true, 1).unwrap();
+        let names: Vec<&str> = beside.iter().map(|row| row.system.as_str()).collect();
+        assert_eq!(names, PAIR);
+        for row in &beside {
+            let found = finding.iter().find(|one| one.system == row.system);
+            let found = &found.unwrap().metrics["recall@1"];
+            assert_eq!(&row.metrics["recall@1"], found, "{}", row.system);
+            assert_eq!(row.metrics.contains_key("p"), row.system == COLUMNS);
+        }
         for row in &answering {
             let get = |name: &str| row.metrics[name].value;
             let parts = get("exact") + get("wrong") + get("refused");

@@ -12,7 +12,7 @@ use cornu_eval::questions::Question;
 use crate::models::{PINNED, Prefixes};
 use crate::table::{Bench, Part, Section, Table};
 
-use measure::{ANSWERING, BESIDE_ROWS, Belongs, COLUMNS, FINDING, PARTS, ROWS};
+use measure::{ANSWERING, BESIDE_ROWS, Belongs, FINDING, PAIR, PARTS};
 use set::Set;
 
 /// Every fifth question is asked in the quick part.
@@ -133,8 +133,8 @@ fn gated(full: bool, reason: &str) -> Vec<Row> {
         .iter()
         .filter(|_| full)
         .flat_map(|(dataset, _)| {
-            let systems = [ROWS, COLUMNS].into_iter();
-            systems.map(|system| Row::gated(*dataset, system, reason))
+            let systems = PAIR.iter();
+            systems.map(|system| Row::gated(*dataset, *system, reason))
         });
     let others = OTHERS.iter().filter(|_| full).flat_map(|dataset| {
         let systems = FINDING.iter();
@@ -145,4 +145,22 @@ fn gated(full: bool, reason: &str) -> Vec<Row> {
         .chain(beside)
         .chain(others)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_one_section() {
+        let sections = columns::sections();
+        let rows = gated(true, "a reason");
+        for row in &rows {
+            let holding = sections.iter().filter(|one| one.holds(&row.dataset));
+            assert_eq!(holding.count(), 1, "{}", row.dataset);
+        }
+        for dataset in sections.iter().flat_map(|section| section.datasets) {
+            assert!(rows.iter().any(|row| row.dataset == *dataset), "{dataset}");
+        }
+    }
 }

@@ -9,8 +9,8 @@ pub(super) const ABOUT: &str = "HopRAG joins passages by questions: those that o
     another answers. It starts from the 20 passages nearest to the question, follows one edge of \
     each in every hop, and keeps the 20 most helpful of all that it visited. `clean-N` and \
     `published-N` take N hops over the edges of the two sets of rules (`EdgeRules`: the paper's cap \
-    of N log N edges, or the program's edges without a cap and with those for passages that nobody \
-    asks for); `no-hops` orders its 20 starts by helpfulness and takes none. The edges span the \
+    of N log N edges, or the published program's edges without a cap and with those for passages \
+    that nobody asks for), which on these four sets are the same edges; `no-hops` orders its 20 starts by helpfulness and takes none. The edges span the \
     whole corpus. No language model has a part: questions are made of templates from what the rules \
     read (`cornu_extract::questions`), hops are chosen by similarity. `dense` is the first stage, \
     `hybrid` reciprocal ranks over the best 200 of it and of BM25.\n\n*queue* is the mean number of \

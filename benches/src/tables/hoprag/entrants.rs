@@ -6,13 +6,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use cornu_core::{EmbeddingProvider, Ranking};
 use cornu_extract::RuleExtractor;
-use cornu_hop::Passage;
 use cornu_hop::hoprag::{BySimilarity, EdgeRules, HopRag, HopRagOptions, HopRagRecalled};
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 
-use crate::tables::multihop::methods::{embed, hybrid};
+use crate::tables::multihop::embedded::{Embedded, embed, hybrid};
 use crate::tables::multihop::raised::{Raised, keywords};
-use crate::tables::multihop::set::{Asked, Set};
+use crate::tables::multihop::set::{Facts, Set};
 use crate::tables::multihop::words::Words;
 
 /// Passages that HopRAG starts from and keeps, as published.
@@ -61,54 +60,42 @@ pub(super) struct Reply {
 
 /// A set in a model's space, with its indexes.
 pub(super) struct Space<'a> {
-    pub(super) set: &'a Set,
-    passages: Array2<f32>,
-    questions: Vec<Array1<f32>>,
+    embedded: Embedded<'a>,
     keywords: Vec<BTreeSet<String>>,
     words: Words,
     words_seconds: f64,
     pending: Array2<f32>,
     /// Clean and published, each with the seconds that it took.
     indexes: [(HopRag, f64); 2],
-    embedded: usize,
+    /// Texts that are embedded for them.
+    texts: usize,
 }
 
 impl<'a> Space<'a> {
-    /// `read` is the time it took to read the facts.
-    pub(super) fn new(
-        set: &'a Set,
-        facts: &[Passage<usize>],
-        read: f64,
-        model: &dyn EmbeddingProvider,
-    ) -> Result<Self> {
-        let asked = set.asked.iter();
-        let questions = asked.map(|asked| model.embed_query(&asked.text));
-        let questions = questions.collect::<Result<_, _>>()?;
-        let passages = embed(model, &set.texts)?;
+    pub(super) fn new(set: &'a Set, facts: &Facts, model: &dyn EmbeddingProvider) -> Result<Self> {
+        let embedded = Embedded::new(set, model)?;
         let start = Instant::now();
         let words = Words::new(&set.texts)?;
         let words_seconds = start.elapsed().as_secs_f64();
-        let raised = Raised::of(facts);
+        let raised = Raised::of(&facts.passages);
         let answerable = embed(model, &raised.answerable)?;
         let pending = embed(model, &raised.pending)?;
         let build = |rules: EdgeRules| -> Result<(HopRag, f64)> {
             let start = Instant::now();
             let nodes = raised.passages.clone();
             let index = HopRag::build(nodes, &answerable.view(), &pending.view(), &rules)?;
-            Ok((index, read + start.elapsed().as_secs_f64()))
+            Ok((index, facts.seconds + start.elapsed().as_secs_f64()))
         };
         let indexes = [build(EdgeRules::clean())?, build(EdgeRules::published())?];
         let rules = RuleExtractor::new();
         let asked = set.asked.iter();
         let keywords = asked.map(|asked| keywords(&rules.read(&asked.text).entities));
         Ok(Self {
-            set,
-            passages,
-            questions,
+            embedded,
             keywords: keywords.collect(),
             words,
             words_seconds,
-            embedded: raised.embedded(),
+            texts: raised.embedded(),
             pending,
             indexes,
         })
@@ -131,7 +118,7 @@ impl<'a> Space<'a> {
             .map(|(name, (way, index_seconds))| Entrant {
                 name,
                 embedded: match way {
-                    Way::Hops { hops: 1.., .. } => self.embedded,
+                    Way::Hops { hops: 1.., .. } => self.texts,
                     _ => 0,
                 },
                 way,
@@ -140,21 +127,13 @@ impl<'a> Space<'a> {
             .collect()
     }
 
-    pub(super) fn asked(&self, at: usize) -> Result<&'a Asked> {
-        self.set.asked.get(at).context("a question")
+    pub(super) fn set(&self) -> &'a Set {
+        self.embedded.set
     }
 
     pub(super) fn dense(&self, at: usize) -> Result<Ranking<usize>> {
-        Ok(Ranking::new(self.scores(at)?.into_iter().enumerate())?)
-    }
-
-    fn scores(&self, at: usize) -> Result<Vec<f64>> {
-        let scores = self.passages.dot(self.vector(at)?);
-        Ok(scores.iter().map(|score| f64::from(*score)).collect())
-    }
-
-    fn vector(&self, at: usize) -> Result<&Array1<f32>> {
-        self.questions.get(at).context("a question's vector")
+        let (_, vector) = self.embedded.question(at)?;
+        self.embedded.ranked(vector)
     }
 
     /// What one of them finds for a question: the best `top`, of which HopRAG starts from as many.
@@ -166,15 +145,17 @@ impl<'a> Space<'a> {
         match way {
             Way::Dense => Ok(plain(&self.dense(at)?)),
             Way::Hybrid => {
-                let sparse = self.words.search(&self.asked(at)?.text, DEEPEST)?;
+                let (text, _) = self.embedded.question(at)?;
+                let sparse = self.words.search(text, DEEPEST)?;
                 Ok(plain(&hybrid(&self.dense(at)?, &sparse, DEEPEST)?))
             }
             Way::Hops { index, hops } => {
+                let (_, vector) = self.embedded.question(at)?;
                 let found = index.recall(
-                    &self.vector(at)?.view(),
+                    &vector.view(),
                     self.keywords.get(at).context("a question's keywords")?,
                     &self.pending.view(),
-                    &self.scores(at)?,
+                    &self.embedded.scores(vector),
                     &BySimilarity,
                     &HopRagOptions { top, hops: *hops },
                 )?;

@@ -1,6 +1,5 @@
 //! All of them on the same questions.
 
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -33,7 +32,7 @@ pub(super) fn measure(dataset: &str, space: &Space<'_>, bench: &Bench<'_>) -> Re
     let reference = reference.context("the reference is among them")?;
     let (mut rows, mut all) = (Vec::new(), Vec::new());
     for entrant in &entrants {
-        let count = space.set.asked.len();
+        let count = space.set().asked.len();
         let figures = (0..count)
             .into_par_iter()
             .map(|at| figures(space, entrant, at));
@@ -66,20 +65,18 @@ struct Figures {
 }
 
 fn figures(space: &Space<'_>, entrant: &Entrant<'_>, at: usize) -> Result<Figures> {
-    let asked = space.asked(at)?;
+    let asked = space.set().question(at)?;
     let found = space.answer(&entrant.way, at, TOP)?;
     let mut rates: Vec<(&str, f64)> = SHALLOW
         .iter()
-        .map(|&(name, k)| (name, recall(&found.best, asked, k)))
+        .map(|&(name, k)| (name, asked.recall(&found.best, k)))
         .collect();
     for (name, k) in DEEP {
-        rates.push((
-            name,
-            recall(&space.answer(&entrant.way, at, k)?.best, asked, k),
-        ));
+        let deep = space.answer(&entrant.way, at, k)?;
+        rates.push((name, asked.recall(&deep.best, k)));
     }
     rates.push(("f1@20", f1(&found.best, asked, TOP)));
-    let whole = |found: &[usize]| f64::from(u8::from(recall(found, asked, found.len()) >= 1.0));
+    let whole = |found: &[usize]| f64::from(u8::from(asked.recall(found, found.len()) >= 1.0));
     let Some(hopped) = found.hopped else {
         rates.push(("chain", whole(&found.best)));
         return Ok(Figures {
@@ -138,8 +135,8 @@ fn counts(
         add("edges", Measure::exact(edges as f64, "count", asked));
     }
     for (name, count) in [
-        ("questions", space.set.asked.len()),
-        ("passages", space.set.texts.len()),
+        ("questions", space.set().asked.len()),
+        ("passages", space.set().texts.len()),
         ("embedded", entrant.embedded),
     ] {
         add(name, Measure::exact(count as f64, "count", asked));
@@ -150,7 +147,7 @@ fn counts(
 /// The seconds of single questions, one after another, after one that warms up.
 fn time(space: &Space<'_>, entrant: &Entrant<'_>) -> Result<Vec<f64>> {
     space.answer(&entrant.way, 0, TOP)?;
-    let count = space.set.asked.len().min(TIMED);
+    let count = space.set().asked.len().min(TIMED);
     let timed = (0..count).map(|at| {
         let start = Instant::now();
         space.answer(&entrant.way, at, TOP)?;
@@ -159,16 +156,9 @@ fn time(space: &Space<'_>, entrant: &Entrant<'_>) -> Result<Vec<f64>> {
     timed.collect()
 }
 
-/// The share of a question's pieces that some of the first `k` holds.
-fn recall(found: &[usize], asked: &Asked, k: usize) -> f64 {
-    let best: BTreeSet<usize> = found.iter().take(k).copied().collect();
-    let held = asked.gold.iter().filter(|piece| !piece.is_disjoint(&best));
-    held.count() as f64 / asked.gold.len() as f64
-}
-
 /// The harmonic mean of recall and of the share of the first `k` that hold some piece.
 fn f1(found: &[usize], asked: &Asked, k: usize) -> f64 {
-    let recall = recall(found, asked, k);
+    let recall = asked.recall(found, k);
     let best = found.iter().take(k);
     let count = best.clone().count();
     let holding = best.filter(|at| asked.gold.iter().any(|piece| piece.contains(at)));
@@ -181,6 +171,8 @@ fn f1(found: &[usize], asked: &Asked, k: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -196,6 +188,6 @@ mod tests {
         assert_eq!(f1(&[3, 7], &asked, 20), 1.0);
         assert_eq!(f1(&[1, 2], &asked, 2), 0.0);
         assert_eq!(f1(&[], &asked, 2), 0.0);
-        assert_eq!(recall(&[1, 3, 5, 7], &asked, 4), 1.0);
+        assert_eq!(asked.recall(&[1, 3, 5, 7], 4), 1.0);
     }
 }

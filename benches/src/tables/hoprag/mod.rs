@@ -5,7 +5,6 @@ mod entrants;
 mod measure;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::Result;
 use cornu_core::EmbeddingProvider;
@@ -164,10 +163,7 @@ fn measured(
     model: &dyn EmbeddingProvider,
     bench: &Bench<'_>,
 ) -> Result<Vec<Row>> {
-    let start = Instant::now();
-    let facts = set.by_rules();
-    let read = start.elapsed().as_secs_f64();
-    let space = entrants::Space::new(set, &facts, read, model)?;
+    let space = entrants::Space::new(set, &set.by_rules(), model)?;
     measure::measure(dataset, &space, bench)
 }
 
@@ -180,25 +176,13 @@ fn gated(dataset: &str, reason: &str) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
+    use super::super::multihop::CHAINS_FOLDER;
     use super::*;
-    use crate::corpus::BenchData;
-    use crate::table::RowStore;
+    use crate::table::tests::quick;
 
     #[test]
     fn each_hop_reaches_more_and_what_it_reaches_is_counted() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let data = BenchData::load(&root.join("bench-data")).unwrap();
-        let target = tempfile::tempdir().unwrap();
-        let bench = Bench {
-            data: &data,
-            models: &Models::from_env(),
-            part: Part::Quick,
-            seed: 1,
-            rows: RowStore::open(target.path(), "tree", "hoprag", false).unwrap(),
-        };
-        let rows = HopRagTable.measure(&bench).unwrap();
+        let rows = quick("hoprag", |bench| HopRagTable.measure(bench).unwrap());
         let names: Vec<&str> = rows.iter().map(|row| row.system.as_str()).collect();
         assert_eq!(
             names,
@@ -229,6 +213,29 @@ mod tests {
             rows.iter()
                 .all(|row| row.metrics.values().all(|measure| !measure.is_timing()))
         );
+    }
+
+    #[test]
+    fn the_control_is_given_as_many_passages_as_the_hops_reached() {
+        let rows = quick("hoprag", |bench| {
+            let set = Set::new(&bench.data.set(CHAINS_FOLDER).unwrap(), 0);
+            let set = set.unwrap().sample(24, 160);
+            measured("chains", &set, &HashEmbeddingProvider::default(), bench).unwrap()
+        });
+        let get = |system: &str, metric: &str| {
+            let row = rows.iter().find(|row| row.system == system).unwrap();
+            row.metrics[metric].value
+        };
+        // Before any hop both have the same 20.
+        assert_eq!(get("no-hops", "chain_dense"), get("no-hops", "chain"));
+        assert_eq!(get("dense", "chain"), get("no-hops", "chain"));
+        assert!(get("clean-5", "chain_dense") > get("no-hops", "chain_dense"));
+        assert!(get("clean-5", "chain") > get("no-hops", "chain"));
+        // Beyond 20, each depth is a run of its own.
+        for name in ["dense", "hybrid", "no-hops", "clean-1"] {
+            let grown = get(name, "recall@100") > get(name, "recall@20");
+            assert!(grown, "{name}");
+        }
     }
 
     #[test]

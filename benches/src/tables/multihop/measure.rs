@@ -1,24 +1,16 @@
 //! The methods side by side.
 
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use cornu_core::EmbeddingProvider;
 use cornu_eval::evidence::{Measure, Row};
-use cornu_hop::Passage;
 
 use super::methods::{Method, More, REFERENCE, Space};
-use super::set::{Asked, Set};
+use super::set::{Facts, Set};
 use crate::paired::{self, Samples};
 use crate::table::{Bench, Part};
 use crate::timing;
-
-/// What was read from the passages, and how long that took.
-pub(super) struct Facts {
-    pub(super) passages: Vec<Passage<usize>>,
-    pub(super) seconds: f64,
-}
 
 /// A row for each method. Timings are those of the full part alone.
 pub(super) fn measure(
@@ -71,12 +63,9 @@ fn ask(method: &Method<'_>, set: &Set) -> Result<(Samples, Vec<f64>)> {
         let found = (method.answer)(at).with_context(|| method.name)?;
         seconds.push(start.elapsed().as_secs_f64());
         let one_or_none = |whether: bool| f64::from(u8::from(whether));
-        let five = recall(&found.best, asked, 5);
-        paired::put(
-            &mut samples,
-            "recall@2",
-            Some(recall(&found.best, asked, 2)),
-        );
+        let five = asked.recall(&found.best, 5);
+        let two = asked.recall(&found.best, 2);
+        paired::put(&mut samples, "recall@2", Some(two));
         paired::put(&mut samples, "recall@5", Some(five));
         paired::put(&mut samples, "all@5", Some(one_or_none(five >= 1.0)));
         paired::put(&mut samples, "hopped", found.hopped.map(one_or_none));
@@ -89,15 +78,12 @@ fn ask(method: &Method<'_>, set: &Set) -> Result<(Samples, Vec<f64>)> {
     Ok((samples, seconds))
 }
 
-fn recall(found: &[usize], asked: &Asked, k: usize) -> f64 {
-    let best: BTreeSet<usize> = found.iter().take(k).copied().collect();
-    let held = asked.gold.iter().filter(|piece| !piece.is_disjoint(&best));
-    held.count() as f64 / asked.gold.len() as f64
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::super::methods::Reply;
+    use super::super::set::Asked;
     use super::*;
 
     #[test]

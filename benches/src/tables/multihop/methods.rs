@@ -7,15 +7,15 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use cornu_core::{EmbeddingProvider, Ranking};
 use cornu_extract::RuleExtractor;
-use cornu_fuse::{RrfOptions, Weighted, rrf_fuse};
 use cornu_hop::hoprag::{BySimilarity, EdgeRules, HopRag, HopRagOptions};
 use cornu_hop::paper::{
     FirstHippoRag, FirstOptions, PaperHippoRag, PaperOptions, PaperPassage, WeightMode,
 };
 use cornu_hop::prop::{PropMode, PropOptions, PropPassage, PropRag};
 use cornu_hop::{FirstStage, GraphOptions, HopGate, HopGraph, Passage, RecallOptions};
-use ndarray::{Array1, Array2, s};
+use ndarray::Array2;
 
+use super::embedded::{Embedded, embed, hybrid};
 use super::raised::{Raised, keywords};
 use super::set::Set;
 use super::words::Words;
@@ -24,8 +24,6 @@ use super::words::Words;
 const DEPTH: usize = 100;
 /// Passages that are counted.
 pub(super) const TOP: usize = 5;
-/// Texts that are embedded at a time.
-const STEP: usize = 256;
 /// The damping that the chapter prints for its walk over names.
 const CHAPTER_DAMPING: f64 = 0.85;
 
@@ -93,63 +91,41 @@ pub(super) enum More {
     HopRag,
 }
 
-/// A set in a model's space. The vectors of questions are made here, so that no method's time holds
-/// them.
+/// A set in a model's space, for all methods.
 pub(super) struct Space<'a> {
-    set: &'a Set,
+    embedded: Embedded<'a>,
     model: &'a dyn EmbeddingProvider,
-    passages: Array2<f32>,
-    questions: Vec<Array1<f32>>,
     /// What the walks over names alone stand on.
     first: OnceCell<PaperHippoRag>,
 }
 
 impl<'a> Space<'a> {
     pub(super) fn new(set: &'a Set, model: &'a dyn EmbeddingProvider) -> Result<Self> {
-        let asked = set.asked.iter();
-        let questions = asked.map(|asked| model.embed_query(&asked.text));
         Ok(Self {
-            set,
+            embedded: Embedded::new(set, model)?,
             model,
-            passages: embed(model, &set.texts)?,
-            questions: questions.collect::<Result<_, _>>()?,
             first: OnceCell::new(),
         })
-    }
-
-    fn question(&self, at: usize) -> Result<(&'a str, &Array1<f32>)> {
-        let asked = self.set.asked.get(at).context("a question")?;
-        let vector = self.questions.get(at).context("a question's vector")?;
-        Ok((&asked.text, vector))
-    }
-
-    fn dense(&self, vector: &Array1<f32>) -> Vec<f64> {
-        let scores = self.passages.dot(vector);
-        scores.iter().map(|score| f64::from(*score)).collect()
-    }
-
-    fn ranked(&self, vector: &Array1<f32>) -> Result<Ranking<usize>> {
-        Ok(Ranking::new(self.dense(vector).into_iter().enumerate())?)
     }
 
     /// Vectors alone, words alone, both. The last is the reference.
     pub(super) fn plain(&self) -> Result<Vec<Method<'_>>> {
         let start = Instant::now();
-        let words = Rc::new(Words::new(&self.set.texts)?);
+        let words = Rc::new(Words::new(&self.embedded.set.texts)?);
         let index_seconds = start.elapsed().as_secs_f64();
         let other = Rc::clone(&words);
         let dense: Answer<'_> = Box::new(|at| {
-            let (_, vector) = self.question(at)?;
-            Ok(top(&self.ranked(vector)?))
+            let (_, vector) = self.embedded.question(at)?;
+            Ok(top(&self.embedded.ranked(vector)?))
         });
         let sparse: Answer<'_> = Box::new(move |at| {
-            let (text, _) = self.question(at)?;
+            let (text, _) = self.embedded.question(at)?;
             Ok(top(&words.search(text, DEPTH)?))
         });
         let both: Answer<'_> = Box::new(move |at| {
-            let (text, vector) = self.question(at)?;
+            let (text, vector) = self.embedded.question(at)?;
             Ok(top(&hybrid(
-                &self.ranked(vector)?,
+                &self.embedded.ranked(vector)?,
                 &other.search(text, DEPTH)?,
                 DEPTH,
             )?))
@@ -161,8 +137,8 @@ impl<'a> Space<'a> {
         ])
     }
 
-    /// The product's walk, the same with a part taken away, and with spellings joined. `read` is the time it took to read
-    /// the facts.
+    /// The product's walk, the same with a part taken away, and with spellings joined. `read` is the
+    /// time it took to read the facts.
     pub(super) fn walks(&self, facts: &[Passage<usize>], read: f64) -> Result<Vec<Method<'_>>> {
         let start = Instant::now();
         let graph = Rc::new(HopGraph::build(facts)?);
@@ -197,8 +173,10 @@ impl<'a> Space<'a> {
             };
             let (options, with_dense) = (part(name), name != "walk-no-dense");
             let answer: Answer<'_> = Box::new(move |at| {
-                let (text, vector) = self.question(at)?;
-                let dense = with_dense.then(|| self.ranked(vector)).transpose()?;
+                let (text, vector) = self.embedded.question(at)?;
+                let dense = with_dense
+                    .then(|| self.embedded.ranked(vector))
+                    .transpose()?;
                 Ok(top(&graph.recall(text, dense.as_ref(), &options)?.ranking))
             });
             Method {
@@ -217,16 +195,16 @@ impl<'a> Space<'a> {
     /// product's route `auto`.
     fn auto(&self, graph: Rc<HopGraph<usize>>, index_seconds: f64) -> Result<Method<'_>> {
         let start = Instant::now();
-        let words = Words::new(&self.set.texts)?;
+        let words = Words::new(&self.embedded.set.texts)?;
         let index_seconds = index_seconds + start.elapsed().as_secs_f64();
         let gate = HopGate::default();
         let answer: Answer<'_> = Box::new(move |at| {
-            let (text, vector) = self.question(at)?;
-            let dense = self.ranked(vector)?;
+            let (text, vector) = self.embedded.question(at)?;
+            let dense = self.embedded.ranked(vector)?;
             let fused = hybrid(&dense, &words.search(text, DEPTH)?, DEPTH)?;
             let scores = dense.iter().take(DEPTH).map(|scored| scored.score);
             let best = fused.ids().take(TOP);
-            let best = best.filter_map(|&at| self.set.texts.get(at));
+            let best = best.filter_map(|&at| self.embedded.set.texts.get(at));
             let decision = gate.decide(&FirstStage {
                 question: text,
                 dense: &scores.collect::<Vec<f64>>(),
@@ -300,8 +278,8 @@ impl<'a> Space<'a> {
                 index_seconds,
                 embedded: vectors.nrows(),
                 answer: Box::new(move |at| {
-                    let (_, vector) = self.question(at)?;
-                    let dense = self.dense(vector);
+                    let (_, vector) = self.embedded.question(at)?;
+                    let dense = self.embedded.scores(vector);
                     let options = PaperOptions::default();
                     let found = index.recall(&vector.view(), &vectors.view(), &dense, &options)?;
                     Ok(numbers(&found.ranking))
@@ -309,7 +287,7 @@ impl<'a> Space<'a> {
             });
         }
         let rules = RuleExtractor::new();
-        let named = self.set.asked.iter().map(|asked| {
+        let named = self.embedded.set.asked.iter().map(|asked| {
             let names = rules.read(&asked.text).entities;
             embed(self.model, &names)
         });
@@ -330,13 +308,13 @@ impl<'a> Space<'a> {
                 index_seconds,
                 embedded: phrases.nrows(),
                 answer: Box::new(move |at| {
-                    let (_, vector) = self.question(at)?;
+                    let (_, vector) = self.embedded.question(at)?;
                     let names = named.get(at).context("the names of a question")?;
                     let options = FirstOptions {
                         damping,
                         ..FirstOptions::default()
                     };
-                    let dense = self.dense(vector);
+                    let dense = self.embedded.scores(vector);
                     let found = walk.recall(&names.view(), &phrases.view(), &dense, &options)?;
                     Ok(numbers(&found.ranking))
                 }),
@@ -367,8 +345,8 @@ impl<'a> Space<'a> {
                 index_seconds,
                 embedded: vectors.nrows(),
                 answer: Box::new(move |at| {
-                    let (_, vector) = self.question(at)?;
-                    let (dense, options) = (self.dense(vector), PropOptions::default());
+                    let (_, vector) = self.embedded.question(at)?;
+                    let (dense, options) = (self.embedded.scores(vector), PropOptions::default());
                     let (one, all) = (vector.view(), vectors.view());
                     let found = index.recall(&one, &all, &dense, None, &options)?;
                     Ok(numbers(&found.ranking))
@@ -399,13 +377,13 @@ impl<'a> Space<'a> {
                 index_seconds,
                 embedded,
                 answer: Box::new(move |at| {
-                    let (text, vector) = self.question(at)?;
+                    let (text, vector) = self.embedded.question(at)?;
                     let words = keywords(&rules.read(text).entities);
                     let found = index.recall(
                         &vector.view(),
                         &words,
                         &pending.view(),
-                        &self.dense(vector),
+                        &self.embedded.scores(vector),
                         &BySimilarity,
                         &HopRagOptions::default(),
                     )?;
@@ -421,18 +399,6 @@ impl<'a> Space<'a> {
         .map(method)
         .collect()
     }
-}
-
-/// Reciprocal ranks over the best `depth` of the dense route and those of the other.
-pub(crate) fn hybrid(
-    dense: &Ranking<usize>,
-    sparse: &Ranking<usize>,
-    depth: usize,
-) -> Result<Ranking<usize>> {
-    let best = dense.iter().take(depth);
-    let dense = Ranking::new(best.map(|scored| (scored.id, scored.score)))?;
-    let lists = [Weighted::new(&dense, 1.0), Weighted::new(sparse, 1.0)];
-    Ok(rrf_fuse(&lists, RrfOptions::default())?.ranking().clone())
 }
 
 /// A method that embeds nothing further.
@@ -457,18 +423,4 @@ fn numbers(ranking: &Ranking<u32>) -> Reply {
         best: ranking.ids().take(TOP).map(|&at| at as usize).collect(),
         hopped: None,
     }
-}
-
-/// Rows in the order of the texts.
-pub(crate) fn embed<S: AsRef<str>>(
-    model: &dyn EmbeddingProvider,
-    texts: &[S],
-) -> Result<Array2<f32>> {
-    let mut rows = Array2::zeros((texts.len(), model.dimension()));
-    for (part, at) in texts.chunks(STEP).zip((0..).step_by(STEP)) {
-        let given: Vec<&str> = part.iter().map(AsRef::as_ref).collect();
-        let vectors = model.embed(&given)?;
-        rows.slice_mut(s![at..at + part.len(), ..]).assign(&vectors);
-    }
-    Ok(rows)
 }

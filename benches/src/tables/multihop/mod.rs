@@ -2,13 +2,12 @@
 
 mod columns;
 pub(super) mod cut;
+pub(super) mod embedded;
 mod measure;
-pub(super) mod methods;
+mod methods;
 pub(super) mod raised;
 pub(super) mod set;
 pub(super) mod words;
-
-use std::time::Instant;
 
 use anyhow::Result;
 use cornu_core::EmbeddingProvider;
@@ -21,9 +20,9 @@ use crate::models::{PINNED, Prefixes};
 use crate::table::{Bench, Part, Section, Table};
 
 use cut::Cut;
-use measure::{Facts, measure};
+use measure::measure;
 use methods::More;
-use set::{DEV, Set};
+use set::{DEV, Facts, Set};
 
 /// The chains of ownership of `bench-data`, by vectors of hashed words and by the model's.
 const AUDIT_HASH: &str = "audit-hash";
@@ -35,7 +34,7 @@ const HOTPOT: &str = "hotpotqa-train-100";
 /// Questions that one passage answers.
 const ONE_HOP: &str = "questions-ext-test";
 pub(super) const AUDIT_FOLDER: &str = "audit";
-const CHAINS_FOLDER: &str = "chains";
+pub(super) const CHAINS_FOLDER: &str = "chains";
 /// The chains of `bench-data`, by how the ids of their questions begin.
 const CHAINS: [(&str, &str); 3] = [
     ("chains-open", "o"),
@@ -206,7 +205,7 @@ impl Table for Multihop {
 
 fn audit(bench: &Bench<'_>, dataset: &str, model: &dyn EmbeddingProvider) -> Result<Vec<Row>> {
     let set = Set::new(&bench.data.set(AUDIT_FOLDER)?, 0)?;
-    let facts = by_rules(&set);
+    let facts = set.by_rules();
     measure(dataset, &set, &facts, model, &ALL_METHODS, bench)
 }
 
@@ -218,12 +217,12 @@ fn chains(
 ) -> Result<Vec<Row>> {
     let public = bench.data.set(CHAINS_FOLDER)?;
     let set = Set::of(&public, 0, |id| id.starts_with(ids))?;
-    measure(dataset, &set, &by_rules(&set), model, &[], bench)
+    measure(dataset, &set, &set.by_rules(), model, &[], bench)
 }
 
 fn one_hop(bench: &Bench<'_>, model: &dyn EmbeddingProvider) -> Result<Vec<Row>> {
     let set = Set::of_documents(bench.data, "questions-ext.jsonl")?;
-    measure(ONE_HOP, &set, &by_rules(&set), model, &[], bench)
+    measure(ONE_HOP, &set, &set.by_rules(), model, &[], bench)
 }
 
 fn public(bench: &Bench<'_>, plan: &Plan, model: &dyn EmbeddingProvider) -> Result<Vec<Row>> {
@@ -238,18 +237,9 @@ fn public(bench: &Bench<'_>, plan: &Plan, model: &dyn EmbeddingProvider) -> Resu
             seconds: 0.0,
         }
     } else {
-        by_rules(&set)
+        set.by_rules()
     };
     measure(plan.dataset, &set, &facts, model, plan.more, bench)
-}
-
-fn by_rules(set: &Set) -> Facts {
-    let start = Instant::now();
-    let passages = set.by_rules();
-    Facts {
-        passages,
-        seconds: start.elapsed().as_secs_f64(),
-    }
 }
 
 fn gated(dataset: &str, more: &[More], reason: &str) -> Vec<Row> {
@@ -265,26 +255,11 @@ mod tests {
 
     use super::*;
     use crate::corpus::BenchData;
-    use crate::models::Models;
-    use crate::table::RowStore;
-
-    fn quick() -> Vec<Row> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let data = BenchData::load(&root.join("bench-data")).unwrap();
-        let target = tempfile::tempdir().unwrap();
-        let bench = Bench {
-            data: &data,
-            models: &Models::from_env(),
-            part: Part::Quick,
-            seed: 1,
-            rows: RowStore::open(target.path(), "tree", "multihop", false).unwrap(),
-        };
-        Multihop.measure(&bench).unwrap()
-    }
+    use crate::table::tests::quick;
 
     #[test]
     fn the_walk_finds_the_chains_that_the_hybrid_search_loses() {
-        let rows = quick();
+        let rows = quick("multihop", |bench| Multihop.measure(bench).unwrap());
         let names: Vec<&str> = rows.iter().map(|row| row.system.as_str()).collect();
         assert_eq!(
             names,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use cornu_chunk::{Chunker, SentencePacked, SentencePackedOptions};
@@ -27,8 +28,23 @@ pub(crate) struct Asked {
     pub(crate) bridges: BTreeSet<usize>,
 }
 
+impl Asked {
+    /// The share of its pieces that some of the first `k` holds.
+    pub(crate) fn recall(&self, found: &[usize], k: usize) -> f64 {
+        let best: BTreeSet<usize> = found.iter().take(k).copied().collect();
+        let held = self.gold.iter().filter(|piece| !piece.is_disjoint(&best));
+        held.count() as f64 / self.gold.len() as f64
+    }
+}
+
 /// The grade of a passage that stands between others.
 const BRIDGE: u8 = 2;
+
+/// What was read from the passages of a set, and how long that took.
+pub(crate) struct Facts {
+    pub(crate) passages: Vec<Passage<usize>>,
+    pub(crate) seconds: f64,
+}
 
 /// Passages and questions.
 pub(crate) struct Set {
@@ -44,7 +60,7 @@ impl Set {
     }
 
     /// As [`new`](Self::new), of the questions whose ids pass.
-    pub(crate) fn of(
+    pub(super) fn of(
         public: &PublicSet,
         dev: usize,
         passes: impl Fn(&str) -> bool,
@@ -123,7 +139,7 @@ impl Set {
 
     /// The answerable test questions of a file of `bench-data`, over its documents in the chunks
     /// that the product makes of them.
-    pub(crate) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
+    pub(super) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
         let counter = Arc::new(WordCounter::new());
         let chunker = SentencePacked::new(counter, SentencePackedOptions::default());
         let mut chunks: Vec<Chunk> = Vec::new();
@@ -158,17 +174,26 @@ impl Set {
         })
     }
 
+    /// The question at a position.
+    pub(crate) fn question(&self, at: usize) -> Result<&Asked> {
+        self.asked.get(at).context("a question")
+    }
+
     /// The passages with what the rules read from them.
-    pub(crate) fn by_rules(&self) -> Vec<Passage<usize>> {
+    pub(crate) fn by_rules(&self) -> Facts {
+        let start = Instant::now();
         let rules = RuleExtractor::new();
         let passages = self.texts.iter().enumerate();
-        passages
-            .map(|(at, text)| Passage::new(at, text, rules.read(text)))
-            .collect()
+        Facts {
+            passages: passages
+                .map(|(at, text)| Passage::new(at, text, rules.read(text)))
+                .collect(),
+            seconds: start.elapsed().as_secs_f64(),
+        }
     }
 
     /// The passages with what a published file says of them, in its order.
-    pub(crate) fn by_openie(&self, set: &str) -> Result<Vec<Passage<usize>>> {
+    pub(super) fn by_openie(&self, set: &str) -> Result<Vec<Passage<usize>>> {
         let path = external::file(set, "openie.jsonl")
             .with_context(|| format!("{set} holds no openie.jsonl"))?;
         let file = std::fs::read_to_string(&path)
@@ -244,6 +269,14 @@ mod tests {
             assert_eq!(asked.text, format!("about [{}]", named.join(", ")));
             assert_eq!(at(&asked.bridges), held[0]);
         }
+        // Behind 3 and 17, which the questions need.
+        let hash = |text: &String| <[u8; 32]>::from(Sha256::digest(text));
+        let all_texts = all().texts.into_iter();
+        let mut others: Vec<String> = all_texts
+            .filter(|text| !["passage 3", "passage 17"].contains(&text.as_str()))
+            .collect();
+        others.sort_by_key(hash);
+        assert!(others[..4].iter().all(|text| small.texts.contains(text)));
         // A larger one holds the smaller, and the order stays.
         let larger = all().sample(2, 12);
         assert!(small.texts.iter().all(|text| larger.texts.contains(text)));

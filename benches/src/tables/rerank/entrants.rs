@@ -31,21 +31,14 @@ fn named(name: impl Into<String>, reranker: impl Reranker + 'static) -> Strategy
 
 /// The first stage, and what a scorer of pairs is used in: blended, and by its scores alone.
 pub(super) fn pairs(scorer: &Arc<dyn PairScorer>) -> Result<Vec<Strategy>> {
-    let scorer = || Scorer::new(Arc::clone(scorer), Scale::Logit);
-    let cascade = |blend| {
-        let options = CascadeOptions {
-            blend,
-            ..CascadeOptions::default()
-        };
-        ElbowCascade::new(scorer(), options)
-    };
+    let cross = || CrossEncoder::new(logits(scorer));
     let blend = Blend::default();
     Ok(vec![
         named(FIRST, NoRerank::new()),
-        named(FULL, CrossEncoder::new(scorer()).with_blend(blend)),
-        named("cascade", cascade(Some(blend))?),
-        named("cross-50-alone", CrossEncoder::new(scorer())),
-        named("cascade-alone", cascade(None)?),
+        named(FULL, cross().with_blend(blend)),
+        named("cascade", cascade(scorer, Some(blend))?),
+        named("cross-50-alone", cross()),
+        named("cascade-alone", cascade(scorer, None)?),
     ])
 }
 
@@ -65,24 +58,31 @@ pub(super) fn staged(
     scorer: &Arc<dyn PairScorer>,
 ) -> Result<Strategy> {
     let blend = Blend::default();
-    let options = CascadeOptions {
-        blend: Some(blend),
-        ..CascadeOptions::default()
-    };
-    let scorer = Scorer::new(Arc::clone(scorer), Scale::Logit);
     let first = MaxSim::new(space.clone()).with_blend(blend);
-    let second = ElbowCascade::new(scorer, options)?;
+    let second = cascade(scorer, Some(blend))?;
     Ok(named(
         format!("{name}-cascade"),
         Staged::new(Arc::new(first), Arc::new(second)),
     ))
 }
 
+/// The cascade as it is, but for the blend.
+fn cascade(scorer: &Arc<dyn PairScorer>, blend: Option<Blend>) -> Result<ElbowCascade> {
+    let options = CascadeOptions {
+        blend,
+        ..CascadeOptions::default()
+    };
+    Ok(ElbowCascade::new(logits(scorer), options)?)
+}
+
+fn logits(scorer: &Arc<dyn PairScorer>) -> Scorer {
+    Scorer::new(Arc::clone(scorer), Scale::Logit)
+}
+
 /// Other depths and cuts.
 pub(super) fn cuts(scorer: &Arc<dyn PairScorer>) -> Result<Vec<Strategy>> {
-    let scorer = || Scorer::new(Arc::clone(scorer), Scale::Logit);
     let depths = DEPTHS.into_iter().map(|depth| {
-        let reranker = CrossEncoder::new(scorer()).with_depth(depth);
+        let reranker = CrossEncoder::new(logits(scorer)).with_depth(depth);
         let reranker = reranker.with_blend(Blend::default());
         Ok(named(format!("cross-{depth}"), reranker))
     });
@@ -93,7 +93,7 @@ pub(super) fn cuts(scorer: &Arc<dyn PairScorer>) -> Result<Vec<Strategy>> {
             blend: Some(Blend::default()),
             ..CascadeOptions::default()
         };
-        let reranker = ElbowCascade::new(scorer(), options)?;
+        let reranker = ElbowCascade::new(logits(scorer), options)?;
         Ok(named(format!("cascade-{floor}-{ceiling}"), reranker))
     });
     depths.chain(cascades).collect()

@@ -331,8 +331,9 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
     let own = dev.first().context("no space")?;
     let fits = bench.rows(CHOICES, || fitted_rows(&keeping, own, bench.seed))?;
     let mut rows = bench.rows(ALL, || quality_rows(ALL, &keeping, &test, bench.seed))?;
-    let own = test.first().context("no space")?;
-    let mut more = bench.rows(FRONTIER, || frontier_rows(&keeping, &own.asked, bench.seed))?;
+    let first = test.first().context("no space")?;
+    let frontier = || frontier_rows(&keeping, &first.asked, bench.seed);
+    let mut more = bench.rows(FRONTIER, frontier)?;
     drop(keeping);
 
     say("latency");
@@ -343,19 +344,14 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
         .collect();
     let own = timed.first().map_or(&[][..], Vec::as_slice);
     let by_pairs = pairs.iter().take(entrants::TIMED).map(|one| (one, own));
-    let behind = test.first().zip(timed.first());
-    let behind = behind.map(|(space, asked)| {
-        let staged = entrants::staged(&space.name, &space.space, &models.scorer)?;
-        Ok::<_, anyhow::Error>((staged, asked.as_slice()))
-    });
-    let behind = behind.transpose()?;
+    let staged = entrants::staged(&first.name, &first.space, &models.scorer)?;
     let tokens: Vec<Vec<Strategy>> = test
         .iter()
         .map(|space| entrants::tokens(&space.name, &space.space))
         .collect();
     let by_tokens = tokens.iter().zip(&timed);
     let by_tokens = by_tokens.filter_map(|(own, asked)| Some((own.first()?, asked.as_slice())));
-    let behind = behind.iter().map(|(staged, asked)| (staged, *asked));
+    let behind = [(&staged, own)];
     let runs: Vec<(&Strategy, &[Asked])> = by_pairs.chain(behind).chain(by_tokens).collect();
     let seconds = second_look::latency(&runs)?;
     for ((strategy, _), own) in runs.iter().zip(&seconds) {
@@ -370,7 +366,7 @@ fn full(bench: &Bench<'_>, models: SecondLook) -> Result<Vec<Row>> {
     }
     rows.extend(more);
     for row in &mut rows {
-        let count = test.first().map_or(0, |space| space.asked.len());
+        let count = first.asked.len();
         let count = Measure::exact(count as f64, "count", count as u64);
         row.metrics.insert("questions".to_owned(), count);
     }
@@ -526,6 +522,9 @@ mod tests {
             for name in names {
                 assert!(systems.contains(name), "{systems:?}");
             }
+            let behind = systems.iter().filter(|name| name.ends_with("-cascade"));
+            let behind: Vec<&str> = behind.copied().collect();
+            assert_eq!(behind, ["maxsim-f16-cascade"]);
             let top = |name: &str| {
                 let row = rows.iter().find(|row| row.system == name);
                 row.unwrap().metrics["top1"].value

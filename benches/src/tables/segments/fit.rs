@@ -91,10 +91,22 @@ pub(super) fn fit(world: &World) -> Result<Fitted> {
         }
         Ok(sum / dev.len().max(1) as f64)
     };
-    let mut best = (PRESET, f64::NEG_INFINITY);
-    let mut take = |shapes: Vec<Shape>| -> Result<(Shape, f64)> {
-        for shape in shapes {
-            let recall = mean(Way::Shaped(shape))?;
+    let (shape, recall) = search(|shape| mean(Way::Shaped(shape)))?;
+    Ok(Fitted {
+        shape,
+        chunks: mean(Way::TopK)?,
+        preset: mean(Way::Runs(Mode::Clean))?,
+        best: recall,
+        questions: dev.len(),
+    })
+}
+
+/// The shape of the greatest recall: price and decay first, then width and penalty.
+fn search(recall: impl Fn(Shape) -> Result<f64>) -> Result<(Shape, f64)> {
+    let better = |mut best: (Shape, f64), shapes: Vec<Shape>| -> Result<(Shape, f64)> {
+        // The first of them is the best so far.
+        for shape in shapes.into_iter().skip(1) {
+            let recall = recall(shape)?;
             if recall > best.1 {
                 best = (shape, recall);
             }
@@ -108,21 +120,49 @@ pub(super) fn fit(world: &World) -> Result<Fitted> {
             ..PRESET
         })
     });
-    let (found, _) = take(runs.collect())?;
+    let best = better((PRESET, recall(PRESET)?), runs.collect())?;
     let others = WIDTHS.into_iter().flat_map(|width| {
         PENALTIES.map(|penalty| Shape {
             width,
             penalty,
-            ..found
+            ..best.0
         })
     });
-    // The first of them is what was found.
-    let (shape, recall) = take(others.skip(1).collect())?;
-    Ok(Fitted {
-        shape,
-        chunks: mean(Way::TopK)?,
-        preset: mean(Way::Runs(Mode::Clean))?,
-        best: recall,
-        questions: dev.len(),
-    })
+    better(best, others.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn each_shape_is_tried_once_and_the_first_of_the_best_is_taken() {
+        let peak = Shape {
+            width: Some(0.05),
+            penalty: 0.3,
+            price: 0.02,
+            decay: 5.0,
+        };
+        let tried = RefCell::new(Vec::new());
+        let alike = |shape: Shape| {
+            tried.borrow_mut().push(shape);
+            let same = [
+                shape.price == peak.price,
+                shape.decay == peak.decay,
+                shape.width == peak.width,
+                shape.penalty == peak.penalty,
+            ];
+            Ok(same.iter().filter(|same| **same).count() as f64)
+        };
+        assert_eq!(search(alike).unwrap(), (peak, 4.0));
+        let tried = tried.into_inner();
+        assert_eq!(tried.len(), 8 + 15 - 1);
+        for (at, shape) in tried.iter().enumerate() {
+            assert!(!tried[..at].contains(shape), "{shape:?}");
+        }
+        assert_eq!(search(|_| Ok(0.5)).unwrap(), (PRESET, 0.5));
+        assert!(search(|_| anyhow::bail!("a search that fails")).is_err());
+    }
 }

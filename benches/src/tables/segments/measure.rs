@@ -374,10 +374,10 @@ mod tests {
     #[test]
     fn behind_fitted_runs_stand_chunks_that_are_in_none() {
         let world = world();
-        let contexts = |price| {
+        let contexts = |penalty, price| {
             let shape = Shape {
                 width: None,
-                penalty: 0.18,
+                penalty,
                 price,
                 decay: 30.0,
             };
@@ -391,9 +391,10 @@ mod tests {
         };
         let chunks = world.index(Build::Plain).unwrap().live.chunks.values();
         let chunks: Vec<_> = chunks.collect();
-        // Free runs, and runs so dear that there is none: all chunks are shown, none of them twice.
-        for price in [0.0, 100.0] {
-            let shown = contexts(price);
+        // Free runs, runs so dear that there is none, and long ones: all chunks are shown, none of
+        // them twice.
+        for (penalty, price) in [(0.18, 0.0), (0.18, 100.0), (0.01, 0.1)] {
+            let shown = contexts(penalty, price);
             for chunk in &chunks {
                 let holding = shown
                     .iter()
@@ -401,8 +402,9 @@ mod tests {
                 assert_eq!(holding.count(), 1, "price {price}, lines {}", chunk.lines);
             }
         }
-        assert!(contexts(0.0).len() <= chunks.len());
-        assert_eq!(contexts(100.0).len(), chunks.len());
+        assert!(contexts(0.18, 0.0).len() <= chunks.len());
+        assert_eq!(contexts(0.18, 100.0).len(), chunks.len());
+        assert!(contexts(0.01, 0.1).len() < chunks.len(), "a run of several");
     }
 
     #[test]
