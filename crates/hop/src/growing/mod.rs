@@ -3,6 +3,7 @@
 
 mod assembly;
 mod interned;
+mod principals;
 mod reading;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,6 +16,7 @@ use crate::error::HopError;
 use crate::graph::{GraphOptions, HopGraph};
 use crate::passage::Passage;
 use interned::Interned;
+pub use principals::PrincipalGraphs;
 use reading::{Reading, titles};
 
 /// Passages that come and go, and the graph of those that are there.
