@@ -190,6 +190,33 @@ fn a_cell_too_large_for_a_chunk_stands_in_no_column() {
     assert!(!chunks[1].text.contains(&large) && !chunks[2].text.contains(&large));
 }
 
+/// What stands before a column is said again in each of its parts, so it has to be short; a cell that
+/// leaves no room for it stands without it.
+#[test]
+fn a_caption_stands_before_columns_where_it_leaves_room() {
+    let table = |caption: &str, cell: &str| {
+        format!("{caption}\n\n| k | a | b |\n|---|---|---|\n| 1 | {cell} | y |\n")
+    };
+    let chunks = by_rows(&table("Table 1: sizes", "x"), 60, wide());
+    assert_eq!(sentences(&chunks)[1], "Table 1: sizes\n[Column 2 a: 1: x]");
+    assert_eq!(TableView::all(&chunks)[0].caption, "Table 1: sizes");
+
+    let large = "w".repeat(42);
+    assert_eq!(
+        sentences(&by_rows(&table("Table 1: sizes", &large), 60, wide())),
+        [
+            "Table 1: sizes\n[Column 1 k: 1]",
+            &format!("[Column 2 a: 1: {large}]"),
+            "Table 1: sizes\n[Column 3 b: 1: y]",
+        ]
+    );
+    let long = table("Table 1: sizes of each of them, in m", "x");
+    assert_eq!(
+        sentences(&by_rows(&long, 60, wide()))[1],
+        "[Column 2 a: 1: x]"
+    );
+}
+
 #[test]
 fn html_has_columns_where_no_cell_can_be_shifted() {
     let page = |cell: &str| {
