@@ -112,9 +112,9 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopGraph<I> {
     /// Builds the graph of some passages, in whatever order they come, with the default options. Of
     /// two passages with one id the later counts. [`GrowingGraph`] brings a graph up to date.
     ///
-    /// O(text · log names) time, and what comparing the names takes: each with those that share
-    /// one of its rarest runs of three letters. Memory: the names and facts, and about 40 bytes for
-    /// each time that a name stands in a passage.
+    /// O(text · log names) time, the texts on all cores. Memory: the names and facts, and about 40
+    /// bytes for each time that a name stands in a passage; until it is built, a [`GrowingGraph`] of
+    /// copies of the passages, too.
     ///
     /// # Errors
     /// [`HopError::TooLarge`] beyond 2³² nodes.
@@ -125,7 +125,8 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopGraph<I> {
         Self::build_with(passages, &GraphOptions::default())
     }
 
-    /// As [`build`](Self::build), with other options.
+    /// As [`build`](Self::build), with other options. Where spellings are joined, each name is
+    /// compared with those that share one of its rarest runs of three letters.
     ///
     /// # Errors
     /// As there, and [`HopError::Option`].

@@ -6,7 +6,7 @@
 //! | [`passage`] | [`Passage`]: a text with what was read from it |
 //! | [`memory`] | [`HopMemory`]: the facts of all documents, and a graph for each view |
 //! | [`graph`] | [`HopGraph`]: the passages, names and facts that one view sees |
-//! | [`growing`] | [`GrowingGraph`]: the same, brought up to date as passages come and go |
+//! | [`growing`] | [`GrowingGraph`], [`PrincipalGraphs`]: the same, brought up to date as passages come and go |
 //! | [`recall`] | [`HopGraph::recall`]: names, facts and meaning as seeds of a walk; [`Recalled`] |
 //! | [`paper`] | [`paper::PaperHippoRag`], [`paper::FirstHippoRag`]: HippoRAG 2 and 1 as published |
 //! | [`prop`] | [`prop::PropRag`]: PropRAG, as published and clean |
@@ -48,14 +48,12 @@ pub mod gate;
 pub mod graph;
 pub mod growing;
 pub mod hoprag;
-mod interned;
 mod meeting;
 pub mod memory;
 mod names;
 pub mod paper;
 pub mod passage;
 pub mod prop;
-mod reading;
 pub mod recall;
 mod relation;
 mod scale;
@@ -65,7 +63,7 @@ pub use error::HopError;
 pub use explain::{Explanation, Part, Step};
 pub use gate::{FirstStage, HopDecision, HopGate, HopSigns};
 pub use graph::{GraphOptions, HopGraph};
-pub use growing::GrowingGraph;
+pub use growing::{GrowingGraph, PrincipalGraphs};
 pub use memory::HopMemory;
 pub use passage::Passage;
 pub use recall::{RecallOptions, Recalled, Seed, SeedReason};

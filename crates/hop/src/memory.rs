@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use cornu_core::{Principal, View};
+use cornu_core::View;
 use parking_lot::Mutex;
 
 use crate::error::HopError;
 use crate::graph::{GraphOptions, HopGraph};
-use crate::growing::GrowingGraph;
+use crate::growing::PrincipalGraphs;
 use crate::passage::Passage;
 
 /// The facts of any number of documents. Documents come and go one by one; a graph is made of what
@@ -18,7 +18,7 @@ use crate::passage::Passage;
 /// After any history of inserts, updates and removals, in any order, a view's graph is that of a
 /// fresh memory with the same documents, bit for bit, and a removal takes all of a document's weight
 /// with it. For the principals who asked last, what each visible passage brings is kept
-/// ([`GrowingGraph`]), apart for each, so that after a change only the passages that it touches are
+/// ([`PrincipalGraphs`]), apart for each, so that after a change only the passages that it touches are
 /// read again.
 ///
 /// ```
@@ -45,7 +45,11 @@ pub struct HopMemory<I> {
     owner: BTreeMap<I, u32>,
     /// Of the next document that is written.
     version: u64,
-    last: Mutex<Last<I>>,
+    /// Of the views that were asked for last, newest at the end. Emptied by every change, since a
+    /// digest names sources and not what was read from them.
+    last: Mutex<Vec<Known<I>>>,
+    /// A passage's stamp is its document's version.
+    grown: PrincipalGraphs<I, u64>,
     kept: usize,
 }
 
@@ -56,25 +60,8 @@ struct Document<I> {
     passages: Vec<Arc<Passage<I>>>,
 }
 
-/// What was asked for last, newest at the end.
-#[derive(Debug)]
-struct Last<I> {
-    /// Emptied by every change, since a digest names sources and not what was read from them.
-    graphs: Vec<Known<I>>,
-    grown: Vec<Grown<I>>,
-}
-
 /// A view's digest and its graph.
 type Known<I> = ([u8; 32], Arc<HopGraph<I>>);
-
-/// What a principal saw.
-#[derive(Debug)]
-struct Grown<I> {
-    principal: Principal,
-    /// The versions of the documents whose passages are in the graph, and their ids.
-    documents: BTreeMap<u64, Vec<I>>,
-    graph: GrowingGraph<I>,
-}
 
 impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
     /// An empty memory that keeps the graphs of the last `kept` views, and what they are made of
@@ -85,10 +72,8 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
             documents: BTreeMap::new(),
             owner: BTreeMap::new(),
             version: 0,
-            last: Mutex::new(Last {
-                graphs: Vec::new(),
-                grown: Vec::new(),
-            }),
+            last: Mutex::new(Vec::new()),
+            grown: PrincipalGraphs::new(kept, GraphOptions::default()),
             kept,
         }
     }
@@ -122,7 +107,7 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
 
     /// Removes a document; whether it was there.
     pub fn remove(&mut self, document: u32) -> bool {
-        self.last.get_mut().graphs.clear();
+        self.last.get_mut().clear();
         let Some(removed) = self.documents.remove(&document) else {
             return false;
         };
@@ -147,7 +132,7 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
     /// The graph of what a view sees: passages, names, facts and weights of visible documents only.
     ///
     /// Kept for the last views asked for; otherwise brought up to date from what the same principal
-    /// saw before, as [`GrowingGraph`] does it, and built in O(text) for one who is new.
+    /// saw before, as [`PrincipalGraphs`] does it, and built in O(text) for one who is new.
     ///
     /// # Errors
     /// [`HopError::TooLarge`].
@@ -155,24 +140,16 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
         if let Some(graph) = self.take_known(view.digest()) {
             return Ok(graph);
         }
-        let mut grown = match self.take_grown(view.principal()) {
-            Some(grown) => grown,
-            None => Grown {
-                principal: view.principal().clone(),
-                documents: BTreeMap::new(),
-                graph: GrowingGraph::new(GraphOptions::default())?,
-            },
-        };
-        grown.update(&self.seen(view));
-        let graph = Arc::new(grown.graph.graph()?);
+        let seen = self.seen(view).into_iter().flat_map(|document| {
+            let passages = document.passages.iter();
+            passages.map(|passage| (passage.id.clone(), document.version, passage))
+        });
+        let read = |passage: &Arc<Passage<I>>| Ok::<_, HopError>(Arc::clone(passage));
+        let graph = Arc::new(self.grown.graph(view.principal(), seen, read)?);
         let mut last = self.last.lock();
-        last.graphs.push((*view.digest(), Arc::clone(&graph)));
-        let surplus = last.graphs.len().saturating_sub(self.kept);
-        last.graphs.drain(..surplus);
-        last.grown.retain(|one| one.principal != grown.principal);
-        last.grown.push(grown);
-        let surplus = last.grown.len().saturating_sub(self.kept);
-        last.grown.drain(..surplus);
+        last.push((*view.digest(), Arc::clone(&graph)));
+        let surplus = last.len().saturating_sub(self.kept);
+        last.drain(..surplus);
         Ok(graph)
     }
 
@@ -194,42 +171,11 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
     }
 
     fn take_known(&self, digest: &[u8; 32]) -> Option<Arc<HopGraph<I>>> {
-        let graphs = &mut self.last.lock().graphs;
+        let mut graphs = self.last.lock();
         let at = graphs.iter().position(|(known, _)| known == digest)?;
         let known = graphs.remove(at);
         let graph = Arc::clone(&known.1);
         graphs.push(known);
         Some(graph)
-    }
-
-    /// Another thread that asks for the same principal meanwhile begins anew.
-    fn take_grown(&self, principal: &Principal) -> Option<Grown<I>> {
-        let grown = &mut self.last.lock().grown;
-        let at = grown.iter().position(|one| one.principal == *principal)?;
-        Some(grown.remove(at))
-    }
-}
-
-impl<I: Ord + Clone + Debug + Send + Sync> Grown<I> {
-    fn update(&mut self, seen: &[&Document<I>]) {
-        let versions: BTreeSet<u64> = seen.iter().map(|document| document.version).collect();
-        let mut removed = Vec::new();
-        self.documents.retain(|version, ids| {
-            let stays = versions.contains(version);
-            if !stays {
-                removed.append(ids);
-            }
-            stays
-        });
-        let mut put = Vec::new();
-        for document in seen {
-            let ids = || document.passages.iter().map(|passage| passage.id.clone());
-            let known = &mut self.documents;
-            known.entry(document.version).or_insert_with(|| {
-                put.extend(document.passages.iter().cloned());
-                ids().collect()
-            });
-        }
-        self.graph.update(removed, put);
     }
 }

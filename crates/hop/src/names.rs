@@ -92,12 +92,6 @@ pub(crate) fn find(words: &[KeyWord], known: impl Fn(&str) -> bool) -> Vec<Found
     out
 }
 
-/// The titles that a text names.
-pub(crate) fn titles_in(text: &str, is_title: impl Fn(&str) -> bool) -> Vec<Found> {
-    // One or two Latin letters are too common to be a title's mention.
-    find(&key_words(text), |key| key.len() > 2 && is_title(key))
-}
-
 /// A title without what stands in brackets at its end: `The Terminal (film)`.
 pub(crate) fn without_brackets(title: &str) -> Option<&str> {
     let title = title.trim_end();

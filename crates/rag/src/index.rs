@@ -55,13 +55,14 @@ impl LiveRagIndex {
             .as_ref()
             .map(|cache| Keeper::new(cache, fingerprint, &options));
         let postings = Postings::new(&store)?;
+        let graphs = Graphs::new(options.graph);
         let index = Self {
             kept,
             store,
             provider,
             options,
             postings,
-            graphs: Graphs::default(),
+            graphs,
             worth_a_thread: WORTH_A_THREAD,
         };
         // Weights that no fusion takes are better found now than at the first question.

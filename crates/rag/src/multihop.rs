@@ -1,12 +1,9 @@
 //! The route over names and facts: from what a question names to chunks that share no word with it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cornu_core::{Chunk, ChunkId, ContentHash, Principal, Ranking, Trace};
-use cornu_hop::{
-    Explanation, GraphOptions, GrowingGraph, HopGraph, Passage, Recalled, SeedReason, Step,
-};
+use cornu_core::{ChunkId, ContentHash, Principal, Ranking, Trace};
+use cornu_hop::{Explanation, GraphOptions, HopGraph, PrincipalGraphs, Recalled, SeedReason, Step};
 use cornu_store::Snapshot;
 use parking_lot::Mutex;
 
@@ -133,11 +130,6 @@ impl LiveRagIndex {
         if let Some(graph) = self.graphs.known(&name) {
             return Ok(graph);
         }
-        let principal = snapshot.view().principal();
-        let mut grown = match self.graphs.grown(principal) {
-            Some(grown) => grown,
-            None => Grown::new(principal, self.options.graph)?,
-        };
         let mut rows = Vec::new();
         snapshot.read_extractions(&digest(extractor), |chunk, row| rows.push((chunk, row)))?;
         let unread = rows.iter().filter(|(_, row)| row.is_none()).count();
@@ -146,12 +138,17 @@ impl LiveRagIndex {
                 extractor: extractor.fingerprint().to_string(),
             });
         }
-        grown.update(&rows)?;
+        let seen = rows.iter().map(|(chunk, row)| {
+            let row = row.as_deref();
+            (chunk.id, row.map(ContentHash::of), (chunk, row))
+        });
+        let principal = snapshot.view().principal();
+        let read = |(chunk, row)| passage(chunk, row).map(Arc::new);
         let graph = Arc::new(ViewGraph {
-            graph: grown.graph.graph()?,
+            graph: self.graphs.grown.graph(principal, seen, read)?,
             unread,
         });
-        self.graphs.keep(name, &graph, grown);
+        self.graphs.keep(name, &graph);
         Ok(graph)
     }
 }
@@ -159,48 +156,12 @@ impl LiveRagIndex {
 /// The graphs of the views that asked last, and what they are made of, newest at the end. A view's
 /// digest names sources and not what was read from them, so the state of the store is part of the
 /// name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Graphs {
     last: Mutex<Vec<(Name, Arc<ViewGraph>)>>,
-    /// One a principal: nobody's graph is made of what somebody else saw.
-    grown: Mutex<Vec<Grown>>,
-}
-
-/// What a principal saw, to be brought up to date.
-#[derive(Debug)]
-struct Grown {
-    principal: Principal,
-    /// The chunks in the graph, each with the hash of what was read from it, if it was read. A
-    /// chunk's own id changes with its text and its headings.
-    rows: BTreeMap<ChunkId, Option<ContentHash>>,
-    graph: GrowingGraph<ChunkId>,
-}
-
-impl Grown {
-    fn new(principal: &Principal, options: GraphOptions) -> Result<Self, RagError> {
-        Ok(Self {
-            principal: principal.clone(),
-            rows: BTreeMap::new(),
-            graph: GrowingGraph::new(options)?,
-        })
-    }
-
-    /// From all chunks that are seen now, with their rows.
-    fn update(&mut self, seen: &[(Chunk, Option<Vec<u8>>)]) -> Result<(), RagError> {
-        let hash = |row: &Option<Vec<u8>>| row.as_deref().map(ContentHash::of);
-        let rows: BTreeMap<ChunkId, Option<ContentHash>> = seen
-            .iter()
-            .map(|(chunk, row)| (chunk.id, hash(row)))
-            .collect();
-        let is_new = |chunk: &&Chunk| self.rows.get(&chunk.id) != rows.get(&chunk.id);
-        let new = seen.iter().filter(|(chunk, _)| is_new(&chunk));
-        let put = new.map(|(chunk, row)| passage(chunk, row.as_deref()).map(Arc::new));
-        let put: Vec<Arc<Passage<ChunkId>>> = put.collect::<Result<_, _>>()?;
-        let gone = self.rows.keys().filter(|id| !rows.contains_key(id));
-        self.graph.update(gone.copied(), put);
-        self.rows = rows;
-        Ok(())
-    }
+    /// A chunk's stamp is the hash of what was read from it, if it was read; its id changes with its
+    /// text and its headings.
+    grown: PrincipalGraphs<ChunkId, Option<ContentHash>>,
 }
 
 /// The digest of a view, and the state that it was read in.
@@ -215,6 +176,13 @@ struct ViewGraph {
 }
 
 impl Graphs {
+    pub(crate) fn new(options: GraphOptions) -> Self {
+        Self {
+            last: Mutex::default(),
+            grown: PrincipalGraphs::new(KEPT, options),
+        }
+    }
+
     fn known(&self, name: &Name) -> Option<Arc<ViewGraph>> {
         let mut last = self.last.lock();
         let at = last.iter().position(|(known, _)| known == name)?;
@@ -224,20 +192,7 @@ impl Graphs {
         Some(graph)
     }
 
-    /// Another thread that asks for the same principal meanwhile begins anew.
-    fn grown(&self, principal: &Principal) -> Option<Grown> {
-        let mut grown = self.grown.lock();
-        let at = grown.iter().position(|one| one.principal == *principal)?;
-        Some(grown.remove(at))
-    }
-
-    fn keep(&self, name: Name, graph: &Arc<ViewGraph>, grown: Grown) {
-        let mut others = self.grown.lock();
-        others.retain(|one| one.principal != grown.principal);
-        others.push(grown);
-        let surplus = others.len().saturating_sub(KEPT);
-        others.drain(..surplus);
-        drop(others);
+    fn keep(&self, name: Name, graph: &Arc<ViewGraph>) {
         let mut last = self.last.lock();
         // Another thread may have built the same.
         last.retain(|(known, _)| *known != name);

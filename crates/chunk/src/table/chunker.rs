@@ -198,17 +198,17 @@ impl TableRows {
                     path,
                     core: ByteSpan::from_range(core.start()..last.unwrap_or(core).end()),
                 };
-                let (end, id) = (next.end, chunks.len());
-                chunks.push(namer.chunk(next.draft, place));
-                parent = chunks.get(id).map(|chunk: &Chunk| (end, chunk.id));
+                let table = namer.chunk(next.draft, place);
+                parent = Some((next.end, table.id));
                 // Columns show what rows own.
                 let place = Place {
                     fingerprint: &self.fingerprint,
                     role: ChunkRole::Indexed,
-                    parent: parent.map(|(_, id)| id),
+                    parent: Some(table.id),
                     path,
                     core: ByteSpan::from_range(core.start()..core.start()),
                 };
+                chunks.push(table);
                 let columns = next.columns.into_iter();
                 chunks.extend(columns.map(|draft| namer.chunk(draft, place)));
             }

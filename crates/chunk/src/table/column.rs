@@ -1,14 +1,15 @@
 //! The columns of one table as drafts, in words.
 
-use cornu_core::{ByteSpan, ChunkKind};
+use cornu_core::ByteSpan;
 
 use super::row::Rows;
 use crate::markdown::Row;
 use crate::pack::Draft;
 use crate::piece::Piece;
 
-/// A row on its line, with its number from 1.
+/// A row on its line.
 struct Line<'a> {
+    /// Its place in the table, from 0.
     at: usize,
     row: &'a Row,
     span: ByteSpan,
@@ -16,12 +17,9 @@ struct Line<'a> {
 
 impl<'a> Rows<'a> {
     /// The children for the columns of the part of the table that stands on these lines and that a
-    /// parent shows: none where the table is not wide, or where cells may stand under another
-    /// column's name.
+    /// parent shows, where the table's columns are children.
     pub(super) fn columns(&self, lines: &[Piece], parent: ByteSpan) -> Vec<Draft> {
-        let cells = self.table.rows.iter().map(|row| row.cells.len());
-        let width = cells.fold(self.names.len(), usize::max);
-        if self.options.wide.is_none_or(|wide| width < wide.max(2)) || self.is_shifted(lines) {
+        if !self.has_columns {
             return Vec::new();
         }
         let rows: Vec<Line<'a>> = lines
@@ -35,7 +33,7 @@ impl<'a> Rows<'a> {
                 })
             })
             .collect();
-        (0..width)
+        (0..self.names.len())
             .flat_map(|column| self.column(column, &rows, parent))
             .collect()
     }
@@ -55,9 +53,8 @@ impl<'a> Rows<'a> {
         let base = self.measure.counter.count(&format!("{lead}{open}]"));
 
         let mut out = Vec::new();
-        let mut first = 0;
-        while first < rows.len() {
-            let rest = rows.get(first..).unwrap_or_default();
+        let mut rest = rows;
+        while !rest.is_empty() {
             let (mut tokens, mut count) = (base, 0_usize);
             for row in rest {
                 tokens += self.measure.counter.count(&format!("{}, ", said(row)));
@@ -68,26 +65,23 @@ impl<'a> Rows<'a> {
             }
             // Sizes of parts need not add up to that of the whole.
             let draft = loop {
-                let Some(taken) = rest.get(..count).filter(|taken| !taken.is_empty()) else {
+                let taken = rest.get(..count).unwrap_or_default();
+                let (Some(first), Some(last)) = (taken.first(), taken.last()) else {
                     break None;
                 };
                 let pairs = taken.iter().map(said).filter(|pair| !pair.is_empty());
                 let words = format!("{open}{}]", pairs.collect::<Vec<_>>().join(", "));
                 // A cell that fits with no lead stands alone.
-                let leads = [lead, ""];
-                let leads = leads.iter().take(if count == 1 { 2 } else { 1 });
-                let fitting = leads.map(|lead| format!("{lead}{words}")).find_map(|text| {
-                    let tokens = self.measure.counter.count(&text);
-                    (tokens <= limit).then_some((text, tokens))
-                });
-                if let Some((index_text, tokens)) = fitting {
-                    break self.shown(taken, parent, index_text, tokens);
+                let leads = [lead, ""].into_iter().take(if count == 1 { 2 } else { 1 });
+                if let Some(fitting) = self.fitting(leads, &words) {
+                    let span = shown(first, last, parent);
+                    break Some(self.said_of(span, span.end(), fitting));
                 }
                 count -= (count / 8).max(1);
             };
             // A cell that is too large for a chunk stands in no column, only in the text chunks
             // that its row became.
-            first += count.max(1);
+            rest = rest.get(count.max(1)..).unwrap_or_default();
             out.extend(draft);
         }
         out
@@ -103,43 +97,14 @@ impl<'a> Rows<'a> {
             (key, value) => format!("{key}: {value}"),
         }
     }
+}
 
-    fn shown(
-        &self,
-        rows: &[Line<'_>],
-        parent: ByteSpan,
-        index_text: String,
-        tokens: usize,
-    ) -> Option<Draft> {
-        let (first, last) = (rows.first()?, rows.last()?);
-        // The table's first row is shown with what stands above it.
-        let start = match first.at {
-            0 => parent.start(),
-            _ => first.span.start(),
-        };
-        let span = ByteSpan::from_range(start..last.span.end());
-        Some(Draft {
-            span,
-            own: span,
-            next: span.end(),
-            kind: ChunkKind::Table,
-            block: Some(self.block),
-            repeated: self.is_below_header(span).then_some(self.header),
-            index_text,
-            tokens,
-        })
-    }
-
-    /// Whether cells may stand under another column's name: `colspan` and `rowspan` are not read.
-    fn is_shifted(&self, lines: &[Piece]) -> bool {
-        if self.measure.outline.markup().is_none() {
-            return false;
-        }
-        let mut rows = self.table.rows.iter();
-        let merged = |line: &Piece| {
-            let source = self.measure.text(line.span).to_ascii_lowercase();
-            source.contains("colspan") || source.contains("rowspan")
-        };
-        rows.any(|row| row.cells.len() != self.names.len()) || lines.iter().any(merged)
-    }
+/// The bytes of the rows from one to another; the table's first row is shown with what stands above
+/// it.
+fn shown(first: &Line<'_>, last: &Line<'_>, parent: ByteSpan) -> ByteSpan {
+    let start = match first.at {
+        0 => parent.start(),
+        _ => first.span.start(),
+    };
+    ByteSpan::from_range(start..last.span.end())
 }

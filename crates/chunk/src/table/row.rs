@@ -5,6 +5,7 @@ use std::ops::Range;
 use cornu_core::{ByteSpan, ChunkKind};
 
 use super::chunker::TableRowsOptions;
+use super::view::is_shifted;
 use crate::context::Context;
 use crate::markdown::{BlockKind, Row, Table};
 use crate::pack::{Draft, Packer};
@@ -22,7 +23,9 @@ pub(super) struct Rows<'a> {
     /// What each column is called.
     pub(super) names: Vec<&'a str>,
     pub(super) header: ByteSpan,
-    pub(super) block: usize,
+    block: usize,
+    /// Whether its columns are children, too.
+    pub(super) has_columns: bool,
     /// For each row the nearest values at it or above it, where blank cells are filled.
     filled: Vec<Vec<&'a str>>,
 }
@@ -48,6 +51,7 @@ impl<'a> Rows<'a> {
             options,
             table,
             leads,
+            has_columns: has_columns(measure, options, table, block),
             names: table.header.texts(),
             header: header_of(table),
             block,
@@ -173,13 +177,33 @@ impl<'a> Rows<'a> {
         next: usize,
     ) -> Option<Draft> {
         let words = sentence.of(columns, &self.names, last);
+        let leads = self.leads.iter().map(String::as_str);
+        Some(self.said_of(span, next, self.fitting(leads, &words)?))
+    }
+
+    /// The first of these leads with which the words are small enough for a chunk, with them, and how
+    /// large both are.
+    pub(super) fn fitting<'l>(
+        &self,
+        mut leads: impl Iterator<Item = &'l str>,
+        words: &str,
+    ) -> Option<(String, usize)> {
         let limit = self.options.text.window.size();
-        let (index_text, tokens) = self.leads.iter().find_map(|lead| {
+        leads.find_map(|lead| {
             let text = format!("{lead}{words}");
             let tokens = self.measure.counter.count(&text);
             (tokens <= limit).then_some((text, tokens))
-        })?;
-        Some(Draft {
+        })
+    }
+
+    /// A draft that shows these bytes of the table, below its header, and is matched by a text.
+    pub(super) fn said_of(
+        &self,
+        span: ByteSpan,
+        next: usize,
+        (index_text, tokens): (String, usize),
+    ) -> Draft {
+        Draft {
             span,
             own: span,
             next,
@@ -188,10 +212,10 @@ impl<'a> Rows<'a> {
             repeated: self.is_below_header(span).then_some(self.header),
             index_text,
             tokens,
-        })
+        }
     }
 
-    pub(super) fn is_below_header(&self, span: ByteSpan) -> bool {
+    fn is_below_header(&self, span: ByteSpan) -> bool {
         !self.header.is_empty() && span.start() >= self.header.end()
     }
 
@@ -238,6 +262,23 @@ pub(super) fn header_of(table: &Table) -> ByteSpan {
         return header;
     }
     ByteSpan::from_range(header.start()..table.delimiter.end().max(header.end()))
+}
+
+/// Whether a table is wide, and each of its cells stands under its column's name.
+fn has_columns(
+    measure: &Measure<'_>,
+    options: &TableRowsOptions,
+    table: &Table,
+    block: usize,
+) -> bool {
+    let width = table.header.cells.len();
+    if options.wide.is_none_or(|wide| width < wide.max(2)) {
+        return false;
+    }
+    let is_html = measure.outline.markup().is_some();
+    let block = measure.outline.blocks().get(block);
+    let source = block.map_or("", |block| measure.text(block.span));
+    !(is_html && is_shifted(table, source))
 }
 
 /// For each row the values at it, those of blank cells from above.

@@ -221,15 +221,20 @@ impl TableView {
     pub fn cell(&self, row: usize, column: usize) -> Option<CellPlace> {
         let (at, column_at) = (row.checked_sub(1)?, column.checked_sub(1)?);
         let cell = self.table.rows.get(at)?.cells.get(column_at)?;
-        let header = self.table.header.cells.get(column_at);
         Some(CellPlace {
             row,
             column,
-            header: header.map_or_else(String::new, |cell| cell.text.clone()),
+            header: self.header(column_at),
             text: cell.text.clone(),
             span: cell.span,
             line: self.lines.get(at).copied()?,
         })
+    }
+
+    /// What the column at a place from 0 is called; may be empty.
+    fn header(&self, at: usize) -> String {
+        let header = self.table.header.cells.get(at);
+        header.map_or_else(String::new, |cell| cell.text.clone())
     }
 
     /// The source's bytes of a cell of this table, white space and mark-up among them.
@@ -238,15 +243,9 @@ impl TableView {
         self.source_of(cell.span)
     }
 
-    /// Whether cells may stand under another column's name: `colspan` and `rowspan` are not read.
+    /// Whether cells may stand under another column's name.
     pub(super) fn is_shifted(&self) -> bool {
-        let source = self.text.to_ascii_lowercase();
-        let merged = ["colspan", "rowspan"]
-            .iter()
-            .any(|name| source.contains(name));
-        let width = self.table.header.cells.len();
-        let ragged = self.table.rows.iter().any(|row| row.cells.len() != width);
-        is_html(&self.doc) && (merged || ragged)
+        is_html(&self.doc) && is_shifted(&self.table, &self.text)
     }
 
     pub(super) fn source_of(&self, span: ByteSpan) -> Option<&str> {
@@ -276,9 +275,7 @@ impl TableView {
             cells: cells.collect(),
         })
     }
-}
 
-impl TableView {
     /// The column that a child of this table is, with its cells in the rows that the child shows;
     /// `None` for other chunks. O(rows).
     #[must_use]
@@ -296,15 +293,24 @@ impl TableView {
         let column: usize = number.parse().ok()?;
         let rows = self.table.rows.iter().enumerate();
         let shown = rows.filter(|(_, row)| row.span.overlaps(chunk.span));
-        let header = self.table.header.cells.get(column.checked_sub(1)?);
         Some(ColumnPlace {
             column,
-            header: header.map_or_else(String::new, |cell| cell.text.clone()),
+            header: self.header(column.checked_sub(1)?),
             cells: shown
                 .filter_map(|(at, _)| self.cell(at + 1, column))
                 .collect(),
         })
     }
+}
+
+/// Whether cells of a table of HTML may stand under another column's name: `colspan` and `rowspan`
+/// are not read.
+pub(super) fn is_shifted(table: &Table, source: &str) -> bool {
+    let source = source.to_ascii_lowercase();
+    let mut spans = ["colspan", "rowspan"].iter();
+    let width = table.header.cells.len();
+    let mut rows = table.rows.iter();
+    spans.any(|name| source.contains(name)) || rows.any(|row| row.cells.len() != width)
 }
 
 /// What stands before a child's sentence, behind the line of the heading path: what another hand

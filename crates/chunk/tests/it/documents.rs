@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cornu_chunk::markdown::Outline;
 use cornu_chunk::{
     Chunker, FixedWindow, FixedWindowOptions, ParentChild, ParentChildOptions, SentencePacked,
-    SentencePackedOptions, Window,
+    SentencePackedOptions, TableRows, TableRowsOptions, Window,
 };
 use cornu_core::{Acl, Chunk, DocId, Document, TokenCounter};
 
@@ -74,4 +74,16 @@ pub(crate) fn titles(source: &str) -> Vec<String> {
         .into_iter()
         .map(|(title, _)| title)
         .collect()
+}
+
+/// Chunks with rows of tables whose indexed text holds at most so many characters.
+pub(crate) fn by_rows(source: &str, size: i64, options: TableRowsOptions) -> Vec<Chunk> {
+    let text = SentencePackedOptions {
+        window: Window::new(size, 0).unwrap(),
+        ..Default::default()
+    };
+    let options = TableRowsOptions { text, ..options };
+    TableRows::new(chars(), options)
+        .chunk(&doc(source))
+        .unwrap()
 }

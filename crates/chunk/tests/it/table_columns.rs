@@ -2,26 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cornu_chunk::{
-    Chunker, SentencePackedOptions, TableRows, TableRowsOptions, TableView, Window, expand, render,
-};
+use cornu_chunk::{Chunker, TableRows, TableRowsOptions, TableView, expand, render};
 use cornu_core::{Chunk, ChunkRole, Ranking};
 use proptest::prelude::*;
 
 use crate::counters::chars;
-use crate::documents::{doc, named};
+use crate::documents::{by_rows, named};
 use crate::properties::config;
-
-fn sized(source: &str, size: i64, options: TableRowsOptions) -> Vec<Chunk> {
-    let text = SentencePackedOptions {
-        window: Window::new(size, 0).unwrap(),
-        ..Default::default()
-    };
-    let options = TableRowsOptions { text, ..options };
-    TableRows::new(chars(), options)
-        .chunk(&doc(source))
-        .unwrap()
-}
 
 fn wide() -> TableRowsOptions {
     TableRowsOptions {
@@ -44,7 +31,7 @@ const MODELS: &str = "# 选型\n\n| 模型代号 | 参数量 | 上下文 |\n|---
 
 #[test]
 fn a_column_is_matched_in_words_and_shows_its_rows() {
-    let chunks = sized(MODELS, 200, wide());
+    let chunks = by_rows(MODELS, 200, wide());
     assert_eq!(
         sentences(&chunks),
         [
@@ -71,7 +58,7 @@ fn a_column_is_matched_in_words_and_shows_its_rows() {
     assert!(view.row_of(second).is_none());
     // The rows are as without columns, and so is what the table is called.
     let rows: Vec<&Chunk> = chunks.iter().filter(|chunk| !chunk.is_column()).collect();
-    let plain = sized(MODELS, 200, TableRowsOptions::default());
+    let plain = by_rows(MODELS, 200, TableRowsOptions::default());
     assert_eq!(rows.len(), plain.len());
     assert!(rows.iter().zip(&plain).all(|(a, b)| {
         (&a.text, &a.index_text, a.core, a.span) == (&b.text, &b.index_text, b.core, b.span)
@@ -82,7 +69,7 @@ fn a_column_is_matched_in_words_and_shows_its_rows() {
 
 #[test]
 fn rows_and_columns_lead_to_one_table() {
-    let chunks = sized(MODELS, 200, wide());
+    let chunks = by_rows(MODELS, 200, wide());
     let of_table = chunks.iter().filter(|c| c.parent.is_some());
     let hits = Ranking::new(
         of_table
@@ -97,15 +84,15 @@ fn rows_and_columns_lead_to_one_table() {
 #[test]
 fn narrow_tables_have_none_and_off_is_the_default() {
     let two = "| a | b |\n|---|---|\n| 1 | 2 |\n";
-    assert!(columns(&sized(two, 200, wide())).is_empty());
-    assert!(columns(&sized(MODELS, 200, TableRowsOptions::default())).is_empty());
+    assert!(columns(&by_rows(two, 200, wide())).is_empty());
+    assert!(columns(&by_rows(MODELS, 200, TableRowsOptions::default())).is_empty());
     // One column beside no other says nothing that its rows do not.
     let least = TableRowsOptions {
         wide: Some(0),
         ..Default::default()
     };
-    assert!(columns(&sized("| a |\n|---|\n| 1 |\n", 200, least)).is_empty());
-    assert_eq!(columns(&sized(two, 200, least)).len(), 2);
+    assert!(columns(&by_rows("| a |\n|---|\n| 1 |\n", 200, least)).is_empty());
+    assert_eq!(columns(&by_rows(two, 200, least)).len(), 2);
 }
 
 #[test]
@@ -136,7 +123,7 @@ fn a_long_column_is_cut_between_rows() {
         parent: 150,
         ..wide()
     };
-    let chunks = sized(&source, 60, options);
+    let chunks = by_rows(&source, 60, options);
     let [view] = TableView::all(&chunks).try_into().unwrap();
     let second: Vec<&Chunk> = columns(&chunks)
         .into_iter()
@@ -162,7 +149,7 @@ fn a_long_column_is_cut_between_rows() {
 fn blanks_are_blank_unless_filling_is_asked_for() {
     let source = "| 班组 | 设备 | 人 |\n|---|---|---|\n| 一班 | 铣床 | 甲 |\n|  | 车床 |  |\n";
     assert_eq!(
-        sentences(&sized(source, 200, wide())),
+        sentences(&by_rows(source, 200, wide())),
         [
             "[Column 1 班组: 一班]",
             "[Column 2 设备: 一班: 铣床, 车床]",
@@ -174,7 +161,7 @@ fn blanks_are_blank_unless_filling_is_asked_for() {
         ..wide()
     };
     assert_eq!(
-        sentences(&sized(source, 200, filled)),
+        sentences(&by_rows(source, 200, filled)),
         [
             "[Column 1 班组: 一班, 一班]",
             "[Column 2 设备: 一班: 铣床, 一班: 车床]",
@@ -189,7 +176,7 @@ fn a_cell_too_large_for_a_chunk_stands_in_no_column() {
     let source = format!(
         "| k | a | b |\n|---|---|---|\n| 1 | x | y |\n| 2 | {large} | z |\n| 3 | u | v |\n"
     );
-    let chunks = sized(&source, 60, wide());
+    let chunks = by_rows(&source, 60, wide());
     assert_eq!(
         sentences(&chunks),
         [
@@ -201,6 +188,33 @@ fn a_cell_too_large_for_a_chunk_stands_in_no_column() {
     );
     let chunks: Vec<&Chunk> = columns(&chunks);
     assert!(!chunks[1].text.contains(&large) && !chunks[2].text.contains(&large));
+}
+
+/// What stands before a column is said again in each of its parts, so it has to be short; a cell that
+/// leaves no room for it stands without it.
+#[test]
+fn a_caption_stands_before_columns_where_it_leaves_room() {
+    let table = |caption: &str, cell: &str| {
+        format!("{caption}\n\n| k | a | b |\n|---|---|---|\n| 1 | {cell} | y |\n")
+    };
+    let chunks = by_rows(&table("Table 1: sizes", "x"), 60, wide());
+    assert_eq!(sentences(&chunks)[1], "Table 1: sizes\n[Column 2 a: 1: x]");
+    assert_eq!(TableView::all(&chunks)[0].caption, "Table 1: sizes");
+
+    let large = "w".repeat(42);
+    assert_eq!(
+        sentences(&by_rows(&table("Table 1: sizes", &large), 60, wide())),
+        [
+            "Table 1: sizes\n[Column 1 k: 1]",
+            &format!("[Column 2 a: 1: {large}]"),
+            "Table 1: sizes\n[Column 3 b: 1: y]",
+        ]
+    );
+    let long = table("Table 1: sizes of each of them, in m", "x");
+    assert_eq!(
+        sentences(&by_rows(&long, 60, wide()))[1],
+        "[Column 2 a: 1: x]"
+    );
 }
 
 #[test]
@@ -250,7 +264,7 @@ proptest! {
         let mut source = format!("# T\n\n{}{}\n", line(&names), "|---".repeat(width) + "|");
         cells.iter().for_each(|row| source.push_str(&line(row)));
         let options = TableRowsOptions { parent: parent * size as usize, ..wide() };
-        let chunks = sized(&source, size, options);
+        let chunks = by_rows(&source, size, options);
         let views = TableView::all(&chunks);
         let [view] = views.as_slice() else { return Err(TestCaseError::fail("one table")) };
         let mut counts: BTreeMap<(usize, usize), [usize; 2]> = BTreeMap::new();

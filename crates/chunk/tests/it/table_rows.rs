@@ -2,29 +2,15 @@
 
 use std::sync::Arc;
 
-use cornu_chunk::{
-    Chunker, SentencePackedOptions, TableRows, TableRowsOptions, TableView, Window, expand, render,
-};
+use cornu_chunk::{Chunker, TableRows, TableRowsOptions, TableView, expand, render};
 use cornu_core::{Chunk, ChunkKind, ChunkRole, Ranking};
 use cornu_text::Tokenizer;
 
 use crate::counters::chars;
-use crate::documents::{doc, named};
-
-/// Chunks whose indexed text holds at most so many characters.
-fn sized(source: &str, size: i64, options: TableRowsOptions) -> Vec<Chunk> {
-    let text = SentencePackedOptions {
-        window: Window::new(size, 0).unwrap(),
-        ..Default::default()
-    };
-    let options = TableRowsOptions { text, ..options };
-    TableRows::new(chars(), options)
-        .chunk(&doc(source))
-        .unwrap()
-}
+use crate::documents::{by_rows, named};
 
 fn rows(source: &str) -> Vec<Chunk> {
-    sized(source, 200, TableRowsOptions::default())
+    by_rows(source, 200, TableRowsOptions::default())
 }
 
 fn children(chunks: &[Chunk]) -> Vec<&Chunk> {
@@ -242,7 +228,7 @@ fn tb_16_a_blank_cell_stays_blank_unless_filling_is_asked_for() {
         fill_down: true,
         ..Default::default()
     };
-    let filled = sized(source, 200, options);
+    let filled = by_rows(source, 200, options);
     assert_eq!(
         sentences(&filled)[1],
         "[Row 2: 班组: 二班, 设备: 车床, 负责人: 甲]"
@@ -274,7 +260,7 @@ fn tb_19_a_header_larger_than_the_limit_stops_nothing() {
         "| {} | v |\n|---|---|\n| a | 1 |\n| b | 2 |\n",
         "很长的列名".repeat(60)
     );
-    let chunks = sized(&source, 200, TableRowsOptions::default());
+    let chunks = by_rows(&source, 200, TableRowsOptions::default());
     for row in ["| a | 1 |", "| b | 2 |"] {
         assert!(
             children(&chunks)
@@ -322,7 +308,7 @@ fn a_large_table_has_several_parents() {
         parent: 100,
         ..Default::default()
     };
-    let chunks = sized(&source, 60, options);
+    let chunks = by_rows(&source, 60, options);
     let parents = parents(&chunks);
     assert!(parents.len() > 2 && parents.iter().all(|parent| parent.tokens <= 100));
     let joined: Vec<&str> = parents.iter().map(|parent| parent.text.as_str()).collect();
@@ -360,7 +346,7 @@ fn a_wide_row_is_cut_between_cells() {
         columns: 5,
         ..Default::default()
     };
-    let chunks = sized(&source, 400, options);
+    let chunks = by_rows(&source, 400, options);
     assert_eq!(
         sentences(&chunks),
         [
@@ -385,7 +371,7 @@ fn a_wide_row_is_cut_between_cells() {
     assert_eq!(columns[2], [11, 12, 13]);
     assert_eq!(children(&chunks)[1].text, "50 | 60 | 70 | 80 | 90 |");
     // The same where the size cuts, not the number of columns.
-    let small = sized(&source, 60, TableRowsOptions::default());
+    let small = by_rows(&source, 60, TableRowsOptions::default());
     assert!(children(&small).len() > 2);
     assert!(
         small

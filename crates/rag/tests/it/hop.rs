@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cornu::chunk::{TableRows, TableRowsOptions};
 use cornu::core::testing::proptest::prelude::*;
 use cornu::core::{Extraction, Extractor, ProviderError};
 use cornu::extract::RuleExtractor;
+use cornu::text::WordCounter;
 use cornu::{
     Acl, Disclosure, DocId, Document, Fingerprint, Found, HashEmbeddingProvider, LiveRagIndex,
     Outcome, Principal, RagError, RagOptions, Reason,
@@ -239,15 +241,17 @@ fn extractions_can_come_later() {
     assert_eq!(stats.chunks, 203);
 
     // A document that was read by nobody is counted, and is found by the titles of others alone.
-    late.index
-        .ingest(&document("e.md", "Unread words.", Acl::public()))
-        .unwrap();
+    let unread = "Horizon 家族信托持有 Epsilon 科技 51% 的股权。";
+    let unread = document("e.md", unread, Acl::public());
+    late.index.ingest(&unread).unwrap();
     let trace = index.search_hop(&reader, QUESTION, 3).unwrap().trace;
     assert!(trace.to_string().contains("unread = 1"), "{trace}");
     // Read now, it is another graph of the same view.
     assert_eq!(index.complete_extractions(|_| {}).unwrap(), 1);
     let trace = index.search_hop(&reader, QUESTION, 3).unwrap().trace;
     assert!(trace.to_string().contains("unread = 0"), "{trace}");
+    fresh.index.ingest(&unread).unwrap();
+    assert_eq!(json(&index), json(&fresh.index));
 }
 
 /// The title of a document is what its chunks are about, also those far below it.
@@ -364,6 +368,31 @@ fn an_extractor_is_sent_what_may_be_disclosed() {
     assert_eq!(failed.collect::<Vec<_>>(), [("closed.md", true)]);
     let sent = extractor.sent.lock();
     assert!(sent.iter().all(|text| !text.contains("salary")), "{sent:?}");
+}
+
+/// What a column says its rows say: told twice, it would count twice.
+#[test]
+fn nothing_is_read_of_a_column() {
+    let (rows, columns) = (Watched::new(), Watched::new());
+    let ships = "# Fleet\n\n| Ship | Port |\n|---|---|\n| Aster | Corrin |\n| Bryony | Skerry |\n";
+    for (extractor, wide) in [(&rows, None), (&columns, Some(2))] {
+        let tables = TableRowsOptions {
+            wide,
+            ..TableRowsOptions::default()
+        };
+        let home = Home::with(RagOptions {
+            chunker: Arc::new(TableRows::new(Arc::new(WordCounter::new()), tables)),
+            ..with(Arc::clone(extractor) as Arc<dyn Extractor>)
+        });
+        let fleet = document("fleet.md", ships, Acl::public());
+        home.index.ingest(&fleet).unwrap();
+        // The rows of extractions are still those of the chunks, one each.
+        let stats = home.index.store().extraction_stats().unwrap();
+        assert_eq!(stats.chunks, wide.map_or(2, |columns| 2 + columns as u64));
+        assert_eq!(home.index.complete_extractions(|_| {}).unwrap(), 0);
+    }
+    assert_eq!(*columns.sent.lock(), *rows.sent.lock());
+    assert_eq!(rows.sent.lock().len(), 2);
 }
 
 #[test]

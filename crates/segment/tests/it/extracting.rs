@@ -1,6 +1,6 @@
 //! From results to runs.
 
-use cornu_core::{ByteSpan, ChunkRole, LineSpan, Scored};
+use cornu_core::{ByteSpan, Chunk, ChunkRole, LineSpan, Scored};
 use cornu_segment::{DocumentChunks, Mode, SegmentError, SegmentOptions, extract};
 
 use crate::{document, results};
@@ -41,6 +41,25 @@ fn a_run_knows_its_place_and_why() {
     let sum: f64 = run.chunks.iter().map(|chunk| chunk.value.value).sum();
     assert_eq!((run.value, segments.value), (sum, sum));
     assert_eq!(segments.values[0].len(), 4);
+}
+
+/// A column of a table shows what its rows own: with it and without it runs are the same.
+#[test]
+fn a_column_is_no_part_of_a_run() {
+    let (doc, rows) = document("a.md", &[(&[], "| 1 | 2 |"), (&[], "| 3 | 4 |")]);
+    let mut column = rows[0].clone();
+    column.id = document("b.md", &[(&[], "[Column 2 b: 1: 2, 3: 4]")]).1[0].id;
+    column.parent = Some(rows[0].id);
+    column.core = ByteSpan::from_range(0..0);
+    assert!(column.is_column());
+    let list = results(&[(&column, 0.9), (&rows[0], 0.8), (&rows[1], 0.7)]);
+    let found = |chunks: &[Chunk]| {
+        let documents = [DocumentChunks { doc: &doc, chunks }];
+        extract(&[&list], &documents, &SegmentOptions::default()).unwrap()
+    };
+    let with = [vec![column.clone()], rows.clone()].concat();
+    assert_eq!(found(&with), found(&rows));
+    assert_eq!(found(&with).runs[0].chunks.len(), 2);
 }
 
 /// What overlaps is shown once; what lies between is white space by its lines.

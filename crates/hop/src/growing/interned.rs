@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Texts with numbers and what is kept of each. A text that nothing uses any more is forgotten, and
 /// its number is given to another: so numbers depend on the history, and must not be seen outside.
 #[derive(Debug)]
-pub(crate) struct Interned<T> {
+pub(super) struct Interned<T> {
     numbers: BTreeMap<Arc<str>, u32>,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
@@ -31,7 +31,7 @@ impl<T> Default for Interned<T> {
 
 impl<T: Default> Interned<T> {
     /// The number of a text, which is used once more.
-    pub(crate) fn take(&mut self, text: &str) -> u32 {
+    pub(super) fn take(&mut self, text: &str) -> u32 {
         let known = self.numbers.get(text).copied();
         let slot = known.and_then(|number| self.slots.get_mut(number as usize));
         if let (Some(number), Some(slot)) = (known, slot) {
@@ -54,7 +54,7 @@ impl<T: Default> Interned<T> {
     }
 
     /// One use less.
-    pub(crate) fn release(&mut self, number: u32) {
+    pub(super) fn release(&mut self, number: u32) {
         let Some(slot) = self.slots.get_mut(number as usize) else {
             return;
         };
@@ -68,31 +68,31 @@ impl<T: Default> Interned<T> {
 }
 
 impl<T> Interned<T> {
-    pub(crate) fn find(&self, text: &str) -> Option<u32> {
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
         self.numbers.get(text).copied()
     }
 
-    pub(crate) fn text(&self, number: u32) -> Arc<str> {
+    pub(super) fn text(&self, number: u32) -> Arc<str> {
         let slot = self.slots.get(number as usize);
         slot.map_or_else(|| "".into(), |slot| Arc::clone(&slot.text))
     }
 
-    pub(crate) fn kept(&self, number: u32) -> Option<&T> {
+    pub(super) fn kept(&self, number: u32) -> Option<&T> {
         self.slots.get(number as usize).map(|slot| &slot.kept)
     }
 
-    pub(crate) fn kept_mut(&mut self, number: u32) -> Option<&mut T> {
+    pub(super) fn kept_mut(&mut self, number: u32) -> Option<&mut T> {
         let slot = self.slots.get_mut(number as usize);
         slot.map(|slot| &mut slot.kept)
     }
 
     /// Texts in their order, with their numbers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, u32)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, u32)> {
         self.numbers.iter().map(|(text, &number)| (text, number))
     }
 
     /// All numbers are below.
-    pub(crate) fn bound(&self) -> usize {
+    pub(super) fn bound(&self) -> usize {
         self.slots.len()
     }
 }

@@ -5,46 +5,50 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cornu_extract::{entity_key, key_words};
 
-use crate::names::{is_number, titles_in, without_brackets};
+use crate::names::{Found, find, is_number, without_brackets};
 use crate::passage::Passage;
 use crate::relation::stems;
 
 /// It depends on the passage, and on which keys are titles of some passage; on nothing else.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(super) struct Reading {
     /// The keys of its title, with and without what stands in brackets, as they are written.
-    pub(crate) titles: BTreeMap<String, String>,
+    pub(super) titles: BTreeMap<String, String>,
     /// The keys of the names that stand in it, as they are written.
-    pub(crate) mentions: BTreeMap<String, String>,
-    pub(crate) facts: Vec<FactReading>,
-    /// See [`openers`].
-    pub(crate) openers: BTreeSet<String>,
+    pub(super) mentions: BTreeMap<String, String>,
+    pub(super) facts: Vec<FactReading>,
+    /// See [`Search`].
+    pub(super) openers: BTreeSet<String>,
 }
 
 /// A statement.
 #[derive(Debug)]
-pub(crate) struct FactReading {
-    pub(crate) text: String,
+pub(super) struct FactReading {
+    pub(super) text: String,
     /// The key of its subject; empty where there is none.
-    pub(crate) subject: String,
+    pub(super) subject: String,
     /// The keys of its names.
-    pub(crate) names: BTreeSet<String>,
-    pub(crate) stems: BTreeSet<String>,
+    pub(super) names: BTreeSet<String>,
+    pub(super) stems: BTreeSet<String>,
 }
 
 impl Reading {
-    pub(crate) fn of<I>(passage: &Passage<I>, is_title: impl Fn(&str) -> bool) -> Self {
+    pub(super) fn of<I>(passage: &Passage<I>, is_title: &dyn Fn(&str) -> bool) -> Self {
+        let mut search = Search {
+            is_title,
+            openers: BTreeSet::new(),
+        };
         Self {
             titles: titles(passage),
-            mentions: mentions(passage, &is_title),
-            facts: facts(passage, &is_title),
-            openers: openers(passage),
+            mentions: mentions(passage, &mut search),
+            facts: facts(passage, &mut search),
+            openers: search.openers(),
         }
     }
 }
 
 /// The keys of a passage's title, with and without what stands in brackets, as they are written.
-pub(crate) fn titles<I>(passage: &Passage<I>) -> BTreeMap<String, String> {
+pub(super) fn titles<I>(passage: &Passage<I>) -> BTreeMap<String, String> {
     let title = passage.title.as_deref();
     let mut keys = BTreeMap::new();
     for form in title.into_iter().chain(title.and_then(without_brackets)) {
@@ -55,26 +59,34 @@ pub(crate) fn titles<I>(passage: &Passage<I>) -> BTreeMap<String, String> {
     keys
 }
 
-/// The beginnings of keys by which a title can be found in a passage or in the names of its facts:
-/// the key of a title that is found begins with one of these.
-fn openers<I>(passage: &Passage<I>) -> BTreeSet<String> {
-    let facts = entities_of_facts(passage).flat_map(|(_, entities)| entities);
-    let texts = std::iter::once(passage.text.as_str()).chain(facts);
-    let mut out = BTreeSet::new();
-    for text in texts {
-        let words = key_words(text).into_iter();
-        out.extend(words.filter(|word| word.opens_name).map(|word| word.key));
-    }
-    // An article in front of a name is cut off its key. A name is not looked for from "the", but it
-    // is from "th", and "th e" is cut off as well.
-    let is_cut = |word: &String| word != "the" && "the".starts_with(word.as_str());
-    if out.iter().any(is_cut) {
-        out.insert(String::new());
-    }
-    out
+/// The search for titles in texts. It notes the words from which it looked: the key of a title that
+/// is found in these texts, now or later, begins with one of them.
+struct Search<'a> {
+    is_title: &'a dyn Fn(&str) -> bool,
+    openers: BTreeSet<String>,
 }
 
-fn mentions<I>(passage: &Passage<I>, is_title: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
+impl Search<'_> {
+    fn titles_in(&mut self, text: &str) -> Vec<Found> {
+        let words = key_words(text);
+        let openers = words.iter().filter(|word| word.opens_name);
+        self.openers.extend(openers.map(|word| word.key.clone()));
+        // One or two Latin letters are too common to be a title's mention.
+        find(&words, |key| key.len() > 2 && (self.is_title)(key))
+    }
+
+    fn openers(mut self) -> BTreeSet<String> {
+        // An article in front of a name is cut off its key. A name is not looked for from "the", but
+        // it is from "th", and "th e" is cut off as well.
+        let is_cut = |word: &String| word != "the" && "the".starts_with(word.as_str());
+        if self.openers.iter().any(is_cut) {
+            self.openers.insert(String::new());
+        }
+        self.openers
+    }
+}
+
+fn mentions<I>(passage: &Passage<I>, search: &mut Search<'_>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entity in &passage.extraction.entities {
         if !is_number(entity) {
@@ -82,7 +94,7 @@ fn mentions<I>(passage: &Passage<I>, is_title: impl Fn(&str) -> bool) -> BTreeMa
             found.entry(key).or_insert_with(|| entity.clone());
         }
     }
-    for title in titles_in(&passage.text, is_title) {
+    for title in search.titles_in(&passage.text) {
         // It is written as in the title.
         found.entry(title.key).or_default();
     }
@@ -91,7 +103,7 @@ fn mentions<I>(passage: &Passage<I>, is_title: impl Fn(&str) -> bool) -> BTreeMa
 }
 
 /// A passage's triples and propositions as facts, none of them twice.
-fn facts<I>(passage: &Passage<I>, is_title: impl Fn(&str) -> bool) -> Vec<FactReading> {
+fn facts<I>(passage: &Passage<I>, search: &mut Search<'_>) -> Vec<FactReading> {
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
     for (text, entities) in entities_of_facts(passage) {
@@ -101,7 +113,7 @@ fn facts<I>(passage: &Passage<I>, is_title: impl Fn(&str) -> bool) -> Vec<FactRe
         let mut names = BTreeSet::new();
         for entity in &entities {
             names.insert(entity_key(entity));
-            let titles = titles_in(entity, &is_title).into_iter();
+            let titles = search.titles_in(entity).into_iter();
             names.extend(titles.map(|title| title.key));
         }
         names.remove("");
