@@ -70,7 +70,19 @@ pub(super) fn reference(text: &str) -> Option<(usize, String)> {
             decoded.push_str(&String::from_utf8_lossy(&value));
         }
     }
-    (decoded != written).then_some((written.len(), decoded))
+    if decoded == written {
+        return None;
+    }
+    // What stands behind a reference that is not closed is text: "&#xfnl" is U+000F and "nl".
+    let mut behind = decoded.chars();
+    behind.next();
+    let both = behind.rev().zip(written.chars().rev());
+    let text: usize = both
+        .take_while(|(one, other)| one == other)
+        .map(|(c, _)| c.len_utf8())
+        .sum();
+    decoded.truncate(decoded.len() - text);
+    Some((written.len() - text, decoded))
 }
 
 /// The longest name of a character reference has 31 letters.
@@ -113,4 +125,31 @@ fn floor(source: &str, at: usize) -> usize {
         .rev()
         .find(|&at| source.is_char_boundary(at))
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_ends_where_text_begins() {
+        let read = |text| reference(text).map(|(length, words)| (&text[..length], words));
+        for (text, written, words) in [
+            ("&eacute;t", "&eacute;", "\u{e9}"),
+            ("&#xfnl", "&#xf", "\u{f}"),
+            ("&#97a b", "&#97", "a"),
+            ("&ampamp;", "&amp", "&"),
+            ("&notit;", "&not", "\u{ac}"),
+            ("&semi;;", "&semi;", ";"),
+            ("&fjlig;j", "&fjlig;", "fj"),
+        ] {
+            assert_eq!(read(text), Some((written, words.to_owned())), "{text}");
+        }
+        assert_eq!(
+            read("&nothing of the kind"),
+            Some(("&not", "\u{ac}".to_owned()))
+        );
+        assert_eq!(read("& b"), None);
+        assert_eq!(read("&xyz;"), None);
+    }
 }

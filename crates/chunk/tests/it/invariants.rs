@@ -238,8 +238,14 @@ fn check_structure(settings: &Settings<'_>, doc: &Document, outline: &Outline, c
     for block in outline.blocks() {
         if matches!(block.kind, BlockKind::Code(_) | BlockKind::Table(_)) {
             let text = block.span.slice(doc.source()).expect("a block").trim_end();
+            // Code may begin with lines that are blank to a reader and not to Markdown: U+3000.
+            let blank = text
+                .split_inclusive('\n')
+                .take_while(|line| line.trim().is_empty());
+            let start = block.span.start() + blank.map(str::len).sum::<usize>();
             let end = block.span.start() + text.len();
-            let span = ByteSpan::new(block.span.start(), end).expect("a block");
+            let span = ByteSpan::from_range(start..end);
+            let text = span.slice(doc.source()).expect("a block");
             // A quarter each for heading and context, and the counter's own freedom.
             let fits =
                 settings.counter.count(text) + settings.counter.slack() <= settings.limit / 2;

@@ -17,6 +17,12 @@ pub(crate) fn config() -> ProptestConfig {
     }
 }
 
+/// Lines of U+3000 are blank to a reader, and code to Markdown.
+#[test]
+fn code_may_begin_with_lines_that_look_blank() {
+    check_document(&doc("Words.\n\n\n\t\u{3000}\n\t\n    code()\nmore"), 32, 0);
+}
+
 proptest! {
     #![proptest_config(config())]
 
