@@ -117,7 +117,13 @@ proptest! {
                     let here = found(&home, &asker, &query, k);
                     prop_assert_eq!(here.len(), k);
                     prop_assert!(here.iter().all(|hit| all.contains(hit)), "round {}", round);
-                    prop_assert!(here.is_sorted_by_key(|(id, score)| (std::cmp::Reverse(*score), *id)));
+                    // As numbers: the bits of a negative score are above those of a positive one.
+                    let ordered = |(id, score): &(ChunkId, f64), (next, below): &(ChunkId, f64)| {
+                        below.total_cmp(score).then(id.cmp(next)).is_le()
+                    };
+                    let here: Vec<_> =
+                        here.into_iter().map(|(id, score)| (id, f64::from_bits(score))).collect();
+                    prop_assert!(here.is_sorted_by(ordered), "{:?}", here);
                 }
             }
             for _ in 0..3 {
