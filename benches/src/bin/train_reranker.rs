@@ -36,6 +36,9 @@ struct Arguments {
     /// Train no step: measure the adapters that are there
     #[arg(long)]
     evaluate: bool,
+    /// Measure on the questions for choices alone, and write no card: to choose between recipes
+    #[arg(long)]
+    dev: bool,
     /// Train so many steps in place of the recipe's
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
@@ -169,6 +172,9 @@ fn one(
     // To choose between adapters by; a card holds what nothing was chosen by.
     say("on the questions for choices:");
     of_splits(Split::Dev, &recipe.dev)?;
+    if arguments.dev {
+        return Ok(());
+    }
     say("on the test questions:");
     let measured = of_splits(Split::Test, &recipe.test)?;
     card::write(&folder, recipe, &adapter, &measured)

@@ -115,10 +115,12 @@ pub(crate) struct IndexArgs {
     /// is removed with --prune only. With --json each change gives one JSON document on a line.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) watch: bool,
-    /// Also store the token vectors of this model (a folder or a preset), so that `--rerank maxsim`
-    /// reads them instead of computing them at each question
+    /// Also store the token vectors of this model (a folder, a preset, or the carried projection
+    /// e5-zh-en-tokens), so that `--rerank maxsim` reads them instead of computing them at each
+    /// question
     ///
-    /// One vector a token, in 16 bits: at 384 dimensions about 140 KB for a chunk of 180 tokens.
+    /// One vector a token, in 16 bits: at 384 dimensions about 140 KB for a chunk of 180 tokens, at
+    /// the 128 of e5-zh-en-tokens a third of it; name it with --rerank-tokens when asking then.
     /// Chunks that are in the index already get theirs as well.
     #[arg(long, value_name = "MODEL")]
     pub(crate) tokens: Option<String>,
@@ -615,9 +617,14 @@ pub(crate) struct RerankArgs {
     pub(crate) rerank: Rerank,
     /// The model of the second look: a folder or a preset. For `cross`, `cascade` and `staged` a
     /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2) [default: the carried
-    /// e5-zh-en-pair], for `maxsim` an embedding model [default: that of --embedder]
+    /// e5-zh-en-pair], for `maxsim` the same as --rerank-tokens
     #[arg(long, value_name = "MODEL")]
     pub(crate) rerank_model: Option<String>,
+    /// The model of the token vectors for `maxsim` and `staged`: an embedding model or the carried
+    /// projection e5-zh-en-tokens. The one that `index --tokens` was given, or vectors are computed
+    /// at each question [default: that of --embedder]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) rerank_tokens: Option<String>,
     /// How much the second score counts beside the first: from 0 (not at all) to 1 (alone), each
     /// brought to 0 to 1 over the candidates [default: 0.5 for the carried cross-encoder and for
     /// `maxsim`, 1 for a cross-encoder that --rerank-model names]

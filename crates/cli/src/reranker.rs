@@ -41,12 +41,19 @@ impl RerankArgs {
             let space = token_space(model)?;
             Ok::<_, anyhow::Error>(MaxSim::new(space).with_blend(given.unwrap_or_default()))
         };
+        if matches!(self.rerank, Rerank::Cross | Rerank::Cascade) {
+            ensure!(
+                self.rerank_tokens.is_none(),
+                "--rerank-tokens is for `--rerank maxsim` and `staged`"
+            );
+        }
+        let tokens = self.rerank_tokens.as_deref();
         Ok(Some(match self.rerank {
             Rerank::None => {
                 ensure!(
-                    model.is_none() && self.rerank_weight.is_none(),
-                    "--rerank-model and --rerank-weight are for `--rerank cross`, `cascade`, \
-                     `maxsim` or `staged`"
+                    model.is_none() && self.rerank_weight.is_none() && self.rerank_tokens.is_none(),
+                    "--rerank-model, --rerank-tokens and --rerank-weight are for `--rerank \
+                     cross`, `cascade`, `maxsim` or `staged`"
                 );
                 return Ok(None);
             }
@@ -59,16 +66,22 @@ impl RerankArgs {
             }
             Rerank::Cascade => Arc::new(cascade(scorer()?)?),
             Rerank::Maxsim => {
-                let model = model.or(embedder.local_model()).context(
-                    "`--rerank maxsim` needs an embedding model; name it with --rerank-model, or \
+                ensure!(
+                    model.is_none() || tokens.is_none(),
+                    "`--rerank maxsim` has one model: name it with --rerank-tokens or with \
+                     --rerank-model"
+                );
+                let model = model.or(tokens).or(embedder.local_model()).context(
+                    "`--rerank maxsim` needs an embedding model; name it with --rerank-tokens, or \
                      use a `bert` embedder",
                 )?;
                 Arc::new(max_sim(model)?)
             }
             Rerank::Staged => {
-                let model = embedder
-                    .local_model()
-                    .context("`--rerank staged` needs a `bert` embedder")?;
+                let model = tokens.or(embedder.local_model()).context(
+                    "`--rerank staged` needs an embedding model for its first part; name it with \
+                     --rerank-tokens, or use a `bert` embedder",
+                )?;
                 let second = cascade(scorer()?)?;
                 Arc::new(Staged::new(Arc::new(max_sim(model)?), Arc::new(second)))
             }
@@ -87,7 +100,7 @@ mod models {
 
     use anyhow::Result;
     use cornu::core::{PairScorer, TokenEmbedder};
-    use cornu::embed::bert::{BertEmbeddingProvider, BertOptions, BertPairScorer, Truncation};
+    use cornu::embed::bert::{BertOptions, BertPairScorer, BertTokenEmbedder, Truncation};
 
     pub(super) fn pair_scorer(model: &str) -> Result<Arc<dyn PairScorer>> {
         Ok(Arc::new(BertPairScorer::open(
@@ -102,8 +115,7 @@ mod models {
             truncation: Truncation::Right,
             ..BertOptions::default()
         };
-        let provider = BertEmbeddingProvider::open(model, &options)?;
-        Ok(Arc::new(provider.token_embedder()))
+        Ok(Arc::new(BertTokenEmbedder::open(model, &options)?))
     }
 }
 

@@ -42,6 +42,12 @@ fn a_reranker_that_cannot_be_says_what_it_needs() {
     for how in ["maxsim", "staged"] {
         assert!(error(&format!("--rerank {how}")).contains("`bert` embedder"));
     }
+    for how in ["none", "cross", "cascade"] {
+        let said = error(&format!("--rerank {how} --rerank-tokens m"));
+        assert!(said.contains("--rerank-tokens"), "{said}");
+    }
+    let two = error("--rerank maxsim --rerank-tokens a --rerank-model b");
+    assert!(two.contains("one model"), "{two}");
     assert!(error("--rerank-model m").contains("--rerank cross"));
     assert!(error("--rerank-weight 0.5").contains("--rerank cross"));
     assert!(error("--rerank cross --rerank-weight 1.5").contains("from 0 to 1"));

@@ -7,7 +7,8 @@ use ndarray::Array2;
 
 use super::adapter::{Adapter, AdapterKind};
 use super::error::ModelError;
-use super::provider::Inner;
+use super::options::BertOptions;
+use super::provider::{BertEmbeddingProvider, Inner};
 
 /// The encoder's last hidden states, each normalised: one vector a token, special and prefix
 /// tokens among them (their span is `None`), no padding. With an [`Adapter`] of the kind `tokens`
@@ -52,6 +53,34 @@ impl Projection {
 }
 
 impl BertTokenEmbedder {
+    /// Opens the token vectors of an embedding model, by a preset's name or its folder's path; or
+    /// those of a [shipped adapter](Adapter::shipped) by its name, whose base is opened with it.
+    ///
+    /// # Errors
+    /// As [`BertEmbeddingProvider::open`], and [`ModelError`] for an adapter of another kind.
+    ///
+    /// ```no_run
+    /// use cornu_core::TokenEmbedder;
+    /// use cornu_embed::bert::{BertOptions, BertTokenEmbedder};
+    ///
+    /// let tokens = BertTokenEmbedder::open("e5-zh-en-tokens", &BertOptions::default())?;
+    /// assert_eq!(tokens.token_dimension(), 128);
+    /// # Ok::<(), cornu_core::ProviderError>(())
+    /// ```
+    pub fn open(model: &str, options: &BertOptions) -> Result<Self, ProviderError> {
+        if !Adapter::shipped_names().any(|name| name == model) {
+            return Ok(BertEmbeddingProvider::open(model, options)?.token_embedder());
+        }
+        let adapter = Adapter::shipped(model).map_err(|error| error.for_provider(model))?;
+        // Of another kind it is refused before anything is read.
+        adapter
+            .check_kind(AdapterKind::Tokens)
+            .map_err(|error| error.for_provider(model))?;
+        let base = BertEmbeddingProvider::open(&adapter.manifest().base.name, options)?;
+        base.projected_token_embedder(&adapter)
+            .map_err(|error| error.for_provider(model))
+    }
+
     pub(crate) fn new(inner: Arc<Inner>) -> Self {
         let width = inner.runtime.encoder.config().hidden;
         Self {
