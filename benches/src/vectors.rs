@@ -36,6 +36,8 @@ pub(crate) const VIEWS: [(usize, &str); 4] = [
 /// Vectors of the full part, and questions on them.
 const FULL: (usize, usize) = (100_000, 100);
 const QUICK: (usize, usize) = (3000, 20);
+/// Those of a large space.
+const MILLION: (usize, usize) = (1_000_000, 40);
 
 /// A section for each structure, a data set for each view.
 pub(crate) fn sections_of_views(spec: impl Fn() -> TableSpec) -> [Section; 2] {
@@ -84,10 +86,24 @@ pub(crate) fn in_both_structures(
     Ok(rows)
 }
 
+/// Measures in a space of a million vectors, which the full part alone has.
+pub(crate) fn in_a_million(
+    bench: &Bench<'_>,
+    measure: impl Fn(&Space, usize) -> Result<Vec<Row>>,
+) -> Result<Vec<Row>> {
+    if bench.part == Part::Quick {
+        return Ok(Vec::new());
+    }
+    let (count, questions) = MILLION;
+    let space = Space::build(Structure::Clustered, count, questions, bench.seed)?;
+    say("  a million: written");
+    measure(&space, count)
+}
+
 /// What each system finds for each question, in each view: the view's data set, and the answers in
 /// the order of the systems.
 pub(crate) fn ask_in_views(
-    structure: Structure,
+    name: &str,
     space: &Space,
     stores: &[SqliteVecStore],
 ) -> Result<Vec<(usize, String, Vec<Answers>)>> {
@@ -98,7 +114,7 @@ pub(crate) fn ask_in_views(
             .map(|store| store.snapshot(&who))
             .collect::<Result<Vec<_>, _>>()?;
         let answers = ask(&snapshots, &space.questions)?;
-        Ok((share, format!("{}-{share}", structure.name()), answers))
+        Ok((share, format!("{name}-{share}"), answers))
     };
     VIEWS.into_iter().map(ask_in).collect()
 }
@@ -280,7 +296,7 @@ mod tests {
         let structure = Structure::Clustered;
         let space = Space::build(structure, 1000, 3, 1).unwrap();
         let stores = [(); 2].map(|()| space.open(&Options::default()).unwrap());
-        let asked = ask_in_views(structure, &space, &stores).unwrap();
+        let asked = ask_in_views(structure.name(), &space, &stores).unwrap();
         let names: Vec<&str> = asked.iter().map(|(_, name, _)| name.as_str()).collect();
         let spec = || TableSpec::new([]);
         assert_eq!(names, sections_of_views(spec)[0].datasets);

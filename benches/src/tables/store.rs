@@ -135,7 +135,7 @@ fn measure(
         .map(|system| space.open(&system.options))
         .collect::<Result<_, _>>()?;
     let mut rows = Vec::new();
-    for (share, dataset, answers) in vectors::ask_in_views(structure, space, &stores)? {
+    for (share, dataset, answers) in vectors::ask_in_views(structure.name(), space, &stores)? {
         let truth = answers.first().context("there are systems")?;
         for (system, answers) in systems.iter().zip(&answers) {
             let mut row = row_of(&dataset, system.name, answers, truth, bench)?;

@@ -8,7 +8,9 @@ use parking_lot::Mutex;
 use crate::artifact::ArtifactFile;
 use crate::codes::encode;
 use crate::error::StoreError;
-use crate::graph::{self, Attached, Document, Graph, Net, Probe, Rung, Shape, climb, documents_of};
+use crate::graph::{
+    self, Attached, Document, Graph, Net, Probe, Rung, Shape, climb, documents_of, held_back,
+};
 use crate::options::{Approximate, Hnsw};
 use crate::read::Reader;
 use crate::resident::{Damaged, Resident, half};
@@ -63,14 +65,16 @@ impl SqliteVecStore {
                 build_ef: options.build_ef,
             };
             let rows = resident.rows()?;
-            let built = graph::build(shape, &rows)?;
-            let ladder = climb(built.net(), &rows, &Probe::of_rows(&rows)?)?;
+            let held = held_back(rows.len());
+            let (built, ladder) = graph::build(shape, &rows, held, |net, out| {
+                climb(net, &rows, &Probe::of_rows(&rows, out)?, out)
+            })?;
             Ok(self.keep_graph(state, resident, built.net(), &ladder))
         })?
     }
 
-    /// Measures the graph with questions of the caller's, of shape (questions, D), in place of some
-    /// of its rows: real questions lie elsewhere than what answers them. What is measured is kept
+    /// Measures the graph with questions of the caller's, of shape (questions, D), in place of rows
+    /// that its build held back: real questions lie elsewhere than what answers them. What is measured is kept
     /// in the file, and decides from then on how broad a search has to be.
     ///
     /// O(questions · vectors · D), on all cores.
@@ -104,7 +108,7 @@ impl SqliteVecStore {
                     "there is no graph of the present state; build it first",
                 )));
             };
-            let ladder = climb(graph.net(), &resident.rows()?, &probes)?;
+            let ladder = climb(graph.net(), &resident.rows()?, &probes, &[])?;
             let kept = self.keep_graph(state, resident, graph.net(), &ladder);
             Ok(kept.map(|()| ladder))
         })?

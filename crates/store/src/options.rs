@@ -221,8 +221,8 @@ pub enum Approximate {
 /// What a search finds is scored again with the f32 rows, so scores are exact. It is used when the
 /// view holds at least a share of the rows, and when some breadth of search reached the recall that
 /// is asked for, as [measured](crate::SqliteVecStore::graph_ladder) on the graph itself: where
-/// vectors have no structure none does, and all answers are exact. Its own rows are easier to find
-/// than what real questions ask for (table `hnsw` has both), so
+/// vectors have no structure none does, and all answers are exact. It is measured with rows that were
+/// held back while the graph was built and put in afterwards. Real questions may lie elsewhere, so
 /// [calibrate](crate::SqliteVecStore::calibrate_graph) with questions where you have some.
 ///
 /// ```

@@ -77,29 +77,44 @@ fn token_vectors_need_a_model_too() {
 fn late_interaction_reads_what_index_stored() {
     use std::io::Write;
 
-    const MODEL: &str = "all-MiniLM-L6-v2";
+    // An embedding model, and the carried projection with the base that it needs.
+    const MODELS: [(&str, &str); 2] = [
+        ("all-MiniLM-L6-v2", "all-MiniLM-L6-v2"),
+        ("e5-zh-en-tokens", "multilingual-e5-small-q4"),
+    ];
     let models = std::env::var_os("CORNU_MODELS").map(std::path::PathBuf::from);
-    if !models.is_some_and(|models| models.join(MODEL).is_dir()) {
-        assert!(
-            std::env::var_os("CORNU_REQUIRE_MODELS").is_none_or(|value| value != "1"),
-            "{MODEL} is required"
+    for (model, base) in MODELS {
+        if !models
+            .as_ref()
+            .is_some_and(|models| models.join(base).is_dir())
+        {
+            assert!(
+                std::env::var_os("CORNU_REQUIRE_MODELS").is_none_or(|value| value != "1"),
+                "{base} is required"
+            );
+            // Not `eprintln!`: the test harness swallows it when a test passes.
+            let why = "SKIPPED late_interaction_reads_what_index_stored: no model in CORNU_MODELS";
+            let _ = writeln!(std::io::stderr(), "{why}");
+            return;
+        }
+        let folder = Folder::with_sources();
+        folder
+            .run(&format!(
+                "index notes --db t.db --acl public --tokens {model}"
+            ))
+            .expect(0);
+        let arguments =
+            format!("--db t.db --public --json --rerank maxsim --rerank-tokens {model}");
+        let found = folder.asks("search", QUESTION, &arguments).expect(0).json();
+        assert_eq!(found["hits"][0]["second"]["scale"], "max_sim");
+        let trace = found["trace"].to_string();
+        assert!(!trace.contains("\"with_stored_tokens\",0"), "{trace}");
+        let same = arguments.replace("--rerank-tokens", "--rerank-model");
+        assert_eq!(
+            folder.asks("search", QUESTION, &same).expect(0).json(),
+            found
         );
-        // Not `eprintln!`: the test harness swallows it when a test passes.
-        let why = "SKIPPED late_interaction_reads_what_index_stored: no model in CORNU_MODELS";
-        let _ = writeln!(std::io::stderr(), "{why}");
-        return;
+        let explained = folder.asks("explain", QUESTION, &arguments).expect(0);
+        assert!(explained.out.contains("token_matches"), "{}", explained.out);
     }
-    let folder = Folder::with_sources();
-    folder
-        .run(&format!(
-            "index notes --db t.db --acl public --tokens {MODEL}"
-        ))
-        .expect(0);
-    let arguments = format!("--db t.db --public --json --rerank maxsim --rerank-model {MODEL}");
-    let found = folder.asks("search", QUESTION, &arguments).expect(0).json();
-    assert_eq!(found["hits"][0]["second"]["scale"], "max_sim");
-    let trace = found["trace"].to_string();
-    assert!(!trace.contains("\"with_stored_tokens\",0"), "{trace}");
-    let explained = folder.asks("explain", QUESTION, &arguments).expect(0);
-    assert!(explained.out.contains("token_matches"), "{}", explained.out);
 }

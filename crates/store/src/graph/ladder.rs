@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::Rung;
-use super::net::{Net, scatter};
+use super::net::Net;
 use crate::codes::CodedQuery;
 use crate::resident::{Damaged, Rows};
 use crate::score::{Query, scan_error};
@@ -17,47 +17,54 @@ const EFS: [usize; 7] = [8, 16, 32, 64, 128, 256, 512];
 /// Rows that are taken for questions where no others are given: recall is known to about 0.007.
 const SAMPLE: usize = 200;
 
+/// Of few rows one in so many is taken.
+const LEAST: usize = 10;
+
 /// Questions that a row is compared with while it is at hand.
 const TOGETHER: usize = 25;
 
-/// One question: itself, and the row that it is, which is not to be found.
+/// One question.
 pub(crate) struct Probe {
     query: Query,
-    own: Option<u32>,
+}
+
+/// How many of some rows are held back to ask for: what stands in a graph is easier to find than
+/// what does not, since the nearest to it are linked with it.
+pub(crate) fn held_back(rows: usize) -> usize {
+    SAMPLE.min(rows / LEAST)
 }
 
 impl Probe {
     pub(crate) fn of_query(query: Query) -> Self {
-        Self { query, own: None }
+        Self { query }
     }
 
-    /// Some of the rows, by the hash of their numbers.
-    pub(crate) fn of_rows(rows: &Rows<'_>) -> Result<Vec<Self>, Damaged> {
-        let nodes = u32::try_from(rows.len()).map_err(|_| Damaged)?;
-        let mut numbers: Vec<u32> = (0..nodes).collect();
-        let key = |node: &u32| (scatter(u64::from(*node) | 1 << 41), *node);
-        if numbers.len() > SAMPLE {
-            numbers.select_nth_unstable_by_key(SAMPLE, key);
-            numbers.truncate(SAMPLE);
-        }
-        numbers.sort_unstable_by_key(key);
-        let probe = |own: u32| {
-            let (_, values) = rows.get(own as usize)?;
+    /// Rows by their numbers.
+    pub(crate) fn of_rows(rows: &Rows<'_>, numbers: &[u32]) -> Result<Vec<Self>, Damaged> {
+        let probe = |&number: &u32| {
+            let (_, values) = rows.get(number as usize)?;
             Ok(Self {
                 query: Query::of_row(values),
-                own: Some(own),
             })
         };
-        numbers.into_iter().map(probe).collect()
+        numbers.iter().map(probe).collect()
     }
 }
 
 /// The ladder: for each breadth the recall over the probes, by the exact similarity, and the rows
 /// that were compared. A found row counts when it is as near as the tenth nearest is, so ties are
-/// no loss. O(probes · rows · D); the rows are read once for [`TOGETHER`] probes.
-pub(crate) fn climb(net: Net<'_>, rows: &Rows<'_>, probes: &[Probe]) -> Result<Vec<Rung>, Damaged> {
+/// no loss. Rows that are `out` of the graph are not to be found. O(probes · rows · D); the rows
+/// are read once for [`TOGETHER`] probes.
+pub(crate) fn climb(
+    net: Net<'_>,
+    rows: &Rows<'_>,
+    probes: &[Probe],
+    out: &[u32],
+) -> Result<Vec<Rung>, Damaged> {
+    let mut out = out.to_vec();
+    out.sort_unstable();
     let measured = probes.par_chunks(TOGETHER).map(|probes| {
-        let lasts = tenths(rows, probes)?;
+        let lasts = tenths(rows, probes, &out)?;
         let both = probes.iter().zip(&lasts);
         both.map(|(probe, last)| rungs(net, rows, probe, last))
             .collect::<Result<Vec<_>, Damaged>>()
@@ -89,7 +96,7 @@ fn rungs(
 ) -> Result<Vec<(f64, f64)>, Damaged> {
     let coded = CodedQuery::new(&probe.query);
     let rung = |ef| {
-        let walk = net.search(&coded, ef, |node| Some(node) != probe.own);
+        let walk = net.search(&coded, ef, |_| true);
         let mut found = Vec::with_capacity(ef);
         for near in &walk.found {
             let (_, values) = rows.get(near.node as usize)?;
@@ -109,16 +116,17 @@ struct Last {
 }
 
 /// Of each probe. Most rows are not near enough by far, which their approximate score shows.
-fn tenths(rows: &Rows<'_>, probes: &[Probe]) -> Result<Vec<Last>, Damaged> {
+fn tenths(rows: &Rows<'_>, probes: &[Probe], out: &[u32]) -> Result<Vec<Last>, Damaged> {
     // The best ten, nearest first.
     let mut all: Vec<Vec<f64>> = vec![Vec::with_capacity(K + 1); probes.len()];
+    let mut out = out.iter().copied().peekable();
     for at in 0..rows.len() {
+        if out.next_if(|&out| out as usize == at).is_some() {
+            continue;
+        }
         let (_, values) = rows.get(at)?;
         let error = scan_error(values.len());
         for (probe, best) in probes.iter().zip(&mut all) {
-            if probe.own.is_some_and(|own| own as usize == at) {
-                continue;
-            }
             if let Some(last) = best.get(K - 1) {
                 let mut score = [0.0];
                 probe.query.approximate(values, &mut score);

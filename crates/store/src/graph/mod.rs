@@ -21,7 +21,7 @@ use crate::sqlite::schema::State;
 pub(crate) use attach::Attached;
 pub(crate) use build::build;
 pub(crate) use file::{documents_of, load, save};
-pub(crate) use ladder::{Probe, climb};
+pub(crate) use ladder::{Probe, climb, held_back};
 pub(crate) use net::Net;
 
 /// Stands after the database's name.
