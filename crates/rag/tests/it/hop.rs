@@ -163,7 +163,7 @@ fn act() -> impl Strategy<Value = Act> {
         6 => (at.clone(), 0..ABOUT.len(), any::<bool>(), reader())
             .prop_map(|(at, text, is_open, by)| Act::Write(at, text, is_open, by)),
         2 => at.prop_map(Act::Remove),
-        1 => reader().prop_map(Act::Complete),
+        4 => reader().prop_map(Act::Complete),
     ]
 }
 
