@@ -6,7 +6,7 @@
 //! | [`passage`] | [`Passage`]: a text with what was read from it |
 //! | [`memory`] | [`HopMemory`]: the facts of all documents, and a graph for each view |
 //! | [`graph`] | [`HopGraph`]: the passages, names and facts that one view sees |
-//! | [`growing`] | [`GrowingGraph`], [`PrincipalGraphs`]: the same, brought up to date as passages come and go |
+//! | [`growing`] | [`GrowingGraph`], [`PrincipalGraphs`]: the same, brought up to date as passages and documents come and go |
 //! | [`recall`] | [`HopGraph::recall`]: names, facts and meaning as seeds of a walk; [`Recalled`] |
 //! | [`paper`] | [`paper::PaperHippoRag`], [`paper::FirstHippoRag`]: HippoRAG 2 and 1 as published |
 //! | [`prop`] | [`prop::PropRag`]: PropRAG, as published and clean |
@@ -63,7 +63,7 @@ pub use error::HopError;
 pub use explain::{Explanation, Part, Step};
 pub use gate::{FirstStage, HopDecision, HopGate, HopSigns};
 pub use graph::{GraphOptions, HopGraph};
-pub use growing::{GrowingGraph, PrincipalGraphs};
+pub use growing::{GrowingGraph, Held, PrincipalGraphs};
 pub use memory::HopMemory;
 pub use passage::Passage;
 pub use recall::{RecallOptions, Recalled, Seed, SeedReason};

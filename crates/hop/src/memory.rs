@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::error::HopError;
 use crate::graph::{GraphOptions, HopGraph};
-use crate::growing::PrincipalGraphs;
+use crate::growing::{Held, PrincipalGraphs};
 use crate::passage::Passage;
 
 /// The facts of any number of documents. Documents come and go one by one; a graph is made of what
@@ -49,7 +49,7 @@ pub struct HopMemory<I> {
     /// digest names sources and not what was read from them.
     last: Mutex<Vec<Known<I>>>,
     /// A passage's stamp is its document's version.
-    grown: PrincipalGraphs<I, u64>,
+    grown: PrincipalGraphs<u32, u64, I, u64>,
     kept: usize,
 }
 
@@ -140,12 +140,25 @@ impl<I: Ord + Clone + Debug + Send + Sync> HopMemory<I> {
         if let Some(graph) = self.take_known(view.digest()) {
             return Ok(graph);
         }
-        let seen = self.seen(view).into_iter().flat_map(|document| {
-            let passages = document.passages.iter();
-            passages.map(|passage| (passage.id.clone(), document.version, passage))
-        });
+        let documents = self.documents.iter();
+        let seen = documents.filter(|(ordinal, _)| view.contains(**ordinal));
+        let seen = seen.map(|(ordinal, document)| (*ordinal, document.version));
+        let look = |changed: &[u32]| {
+            let changed = changed.iter();
+            let changed = changed.filter_map(|ordinal| self.documents.get_key_value(ordinal));
+            let held = changed.flat_map(|(&document, written)| {
+                written.passages.iter().map(move |passage| Held {
+                    document,
+                    id: passage.id.clone(),
+                    stamp: written.version,
+                    source: passage,
+                })
+            });
+            Ok(held.collect())
+        };
         let read = |passage: &Arc<Passage<I>>| Ok::<_, HopError>(Arc::clone(passage));
-        let graph = Arc::new(self.grown.graph(view.principal(), seen, read)?);
+        let graph = self.grown.graph(view.principal(), seen, look, read)?;
+        let graph = Arc::new(graph);
         let mut last = self.last.lock();
         last.push((*view.digest(), Arc::clone(&graph)));
         let surplus = last.len().saturating_sub(self.kept);

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use cornu_core::{ChunkId, ContentHash, Principal, Ranking, Trace};
-use cornu_hop::{Explanation, GraphOptions, HopGraph, PrincipalGraphs, Recalled, SeedReason, Step};
+use cornu_core::{Chunk, ChunkId, ContentHash, Principal, Ranking, Trace};
+use cornu_hop::{
+    Explanation, GraphOptions, Held, HopGraph, PrincipalGraphs, Recalled, SeedReason, Step,
+};
 use cornu_store::Snapshot;
 use parking_lot::Mutex;
 
@@ -34,9 +36,9 @@ impl LiveRagIndex {
     ///
     /// Costs a dense search and the walk, some dozen passes over the graph. At the first question of
     /// a view after a commit the graph is built, in O(visible text); for one of the four principals
-    /// who asked last it is brought up to date instead: the visible rows are read and compared, and
-    /// only chunks that changed, or in which a title that is new or gone may stand, are read for
-    /// names and facts. The graphs of the last four views are kept. Chunks that the extractor has
+    /// who asked last it is brought up to date instead: the versions of the visible documents are
+    /// compared, and only documents that came or changed are read, and of them only chunks that
+    /// changed, besides those in which a title that is new or gone may stand. The graphs of the last four views are kept. Chunks that the extractor has
     /// not read take part by the titles of others alone; the trace counts them as `unread`.
     ///
     /// # Errors
@@ -130,24 +132,35 @@ impl LiveRagIndex {
         if let Some(graph) = self.graphs.known(&name) {
             return Ok(graph);
         }
-        let mut rows = Vec::new();
-        snapshot.read_extractions(&digest(extractor), |chunk, row| rows.push((chunk, row)))?;
-        let unread = rows.iter().filter(|(_, row)| row.is_none()).count();
-        if unread == rows.len() && unread > 0 {
+        let digest = digest(extractor);
+        let versions = snapshot.extraction_versions(&digest)?;
+        let (chunks, unread) = versions.iter().fold((0, 0), |(chunks, unread), one| {
+            (chunks + one.chunks, unread + one.unread)
+        });
+        if unread == chunks && unread > 0 {
             return Err(RagError::NoExtractions {
                 extractor: extractor.fingerprint().to_string(),
             });
         }
-        let seen = rows.iter().map(|(chunk, row)| {
-            let row = row.as_deref();
-            (chunk.id, row.map(ContentHash::of), (chunk, row))
-        });
+        let seen = versions.iter().map(|one| (one.ordinal, one.version));
+        let look = |changed: &[u32]| {
+            let mut held = Vec::new();
+            let changed = changed.iter().copied();
+            snapshot.read_extractions(&digest, changed, |document, chunk, row| {
+                held.push(Held {
+                    document,
+                    id: chunk.id,
+                    stamp: row.as_deref().map(ContentHash::of),
+                    source: (chunk, row),
+                });
+            })?;
+            Ok(held)
+        };
+        let read =
+            |(chunk, row): (Chunk, Option<Vec<u8>>)| passage(&chunk, row.as_deref()).map(Arc::new);
         let principal = snapshot.view().principal();
-        let read = |(chunk, row)| passage(chunk, row).map(Arc::new);
-        let graph = Arc::new(ViewGraph {
-            graph: self.graphs.grown.graph(principal, seen, read)?,
-            unread,
-        });
+        let graph = self.graphs.grown.graph(principal, seen, look, read)?;
+        let graph = Arc::new(ViewGraph { graph, unread });
         self.graphs.keep(name, &graph);
         Ok(graph)
     }
@@ -159,9 +172,9 @@ impl LiveRagIndex {
 #[derive(Debug)]
 pub(crate) struct Graphs {
     last: Mutex<Vec<(Name, Arc<ViewGraph>)>>,
-    /// A chunk's stamp is the hash of what was read from it, if it was read; its id changes with its
-    /// text and its headings.
-    grown: PrincipalGraphs<ChunkId, Option<ContentHash>>,
+    /// By document, with what the store calls its version. A chunk's stamp is the hash of what was
+    /// read from it, if it was read; its id changes with its text and its headings.
+    grown: PrincipalGraphs<u32, [u8; 16], ChunkId, Option<ContentHash>>,
 }
 
 /// The digest of a view, and the state that it was read in.

@@ -65,6 +65,17 @@ pub(crate) fn row_seal(domain: &str, chunk: &ChunkId, space: &[u8; 32], row: &[u
     hash.half()
 }
 
+/// Half a blake3 over the digest of a document and the seals of the rows beside its chunks.
+pub(crate) fn with_rows(domain: &str, facts: &[u8; 32], seals: &[Option<[u8; 16]>]) -> [u8; 16] {
+    let mut hash = Parts::new("cornu store rows v1");
+    hash.text(domain);
+    hash.bytes(facts);
+    for seal in seals {
+        hash.bytes(seal.as_ref().map_or(&[], |seal| seal));
+    }
+    hash.half()
+}
+
 /// Half a blake3 over the row of a document. The seals of all documents of a grant, combined by
 /// exclusive or, stand beside the grant: so a view that lost a document to damage is found out at
 /// the cost of reading the view, and nothing else is read for it.

@@ -6,9 +6,11 @@ use cornu_core::{Change, Chunk, ChunkId, DocumentFacts};
 use rusqlite::params;
 
 use crate::beside::{Beside, Cursor, Rows};
+use crate::digest;
 use crate::error::StoreError;
 use crate::read::ordinals;
 use crate::snapshot::{Reading, Snapshot};
+use crate::sqlite::connection::integers;
 use crate::store::SqliteVecStore;
 use crate::terms::TermCounts;
 use crate::tokens::TokenFacts;
@@ -57,17 +59,87 @@ pub struct ExtractionStats {
     pub bytes: u64,
 }
 
+/// One version of a document together with what an extractor read from it. What is derived from both
+/// never goes stale.
+///
+/// See [`Snapshot::extraction_versions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtractionVersion {
+    /// The document's ordinal, as in a [`View`](cornu_core::View).
+    pub ordinal: u32,
+    /// Half a hash of the document's facts and of what was read of each indexed chunk.
+    pub version: [u8; 16],
+    /// Its indexed chunks.
+    pub chunks: usize,
+    /// Those that the extractor has not read.
+    pub unread: usize,
+}
+
 impl Snapshot<'_> {
-    /// Hands over every indexed chunk that is seen, by document and then by place, with what an
-    /// extractor read from it; `None` where that one has not read it. O(visible chunks).
+    /// What is seen of which an extractor may have read something: each document by its ordinal, with
+    /// a version that differs when its facts do, its grants, or what was read from it. No text and no
+    /// row is read, but the seal of each: O(visible chunks), a few microseconds each.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    ///
+    /// ```
+    /// # use cornu_core::{Fingerprint, Principal};
+    /// # use cornu_store::{Options, SqliteVecStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("index.db");
+    /// let store = SqliteVecStore::open(path, &Fingerprint::new("m"), 3, &Options::default())?;
+    /// let snapshot = store.snapshot(&Principal::public())?;
+    /// assert_eq!(snapshot.extraction_versions(&[7; 32])?, vec![]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn extraction_versions(
+        &self,
+        extractor: &[u8; 32],
+    ) -> Result<Vec<ExtractionVersion>, StoreError> {
+        self.reading().read(|reader| {
+            let table = EXTRACTIONS.or_empty(reader)?;
+            let sql = format!(
+                "SELECT d.ordinal, d.digest, c.id IS NOT NULL, e.seal
+                 FROM rarray(?1) AS r CROSS JOIN documents AS d ON d.ordinal = r.value
+                 LEFT JOIN chunks AS c ON c.document = d.ordinal AND c.indexed = 1
+                 LEFT JOIN {table} AS e ON e.id = c.id AND e.space = ?2"
+            );
+            let mut found: Vec<Sealed> = Vec::new();
+            reader.each(&sql, params![ordinals(self.view()), extractor], |row| {
+                let ordinal = row.get(0)?;
+                if found.last().is_none_or(|last| last.ordinal != ordinal) {
+                    found.push(Sealed {
+                        ordinal,
+                        facts: row.get(1)?,
+                        seals: Vec::new(),
+                    });
+                }
+                let (has_chunk, seal): (bool, _) = (row.get(2)?, row.get(3)?);
+                if let Some(last) = found.last_mut().filter(|_| has_chunk) {
+                    last.seals.push(seal);
+                }
+                Ok(())
+            })?;
+            Ok(found.iter().map(Sealed::version).collect())
+        })
+    }
+
+    /// Hands over every indexed chunk of some documents, by document and then by place, with the
+    /// document's ordinal and what an extractor read from it; `None` where that one has not read it.
+    /// Documents that are not seen are passed over. O(their chunks).
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read, or holds another row than was written.
     pub fn read_extractions(
         &self,
         extractor: &[u8; 32],
-        mut take: impl FnMut(Chunk, Option<Vec<u8>>),
+        documents: impl IntoIterator<Item = u32>,
+        mut take: impl FnMut(u32, Chunk, Option<Vec<u8>>),
     ) -> Result<(), StoreError> {
+        let seen = documents.into_iter();
+        let seen = seen.filter(|ordinal| self.view().contains(*ordinal));
+        let seen = integers(seen.map(i64::from));
         self.reading().read(|reader| {
             let table = EXTRACTIONS.or_empty(reader)?;
             let from = format!(
@@ -76,21 +148,39 @@ impl Snapshot<'_> {
                  CROSS JOIN chunk_texts AS t ON t.id = c.id
                  LEFT JOIN {table} AS e ON e.id = c.id AND e.space = ?2"
             );
-            let values = params![ordinals(self.view()), extractor];
-            let columns = "e.extraction, e.seal";
+            let values = params![seen, extractor];
+            let columns = "d.ordinal, e.extraction, e.seal";
             reader.chunks(columns, &from, values, |chunk, row, first| {
-                let held: Option<Vec<u8>> = row.get(first)?;
+                let held: Option<Vec<u8>> = row.get(first + 1)?;
                 let held = match held {
                     Some(held) => {
-                        let row = (held, row.get(first + 1)?);
+                        let row = (held, row.get(first + 2)?);
                         Some(EXTRACTIONS.sealed(reader, &chunk.id, extractor, row)?)
                     }
                     None => None,
                 };
-                take(chunk, held);
+                take(row.get(first)?, chunk, held);
                 Ok(())
             })
         })
+    }
+}
+
+/// A document, its digest, and the seal of what was read of each chunk.
+struct Sealed {
+    ordinal: u32,
+    facts: [u8; 32],
+    seals: Vec<Option<[u8; 16]>>,
+}
+
+impl Sealed {
+    fn version(&self) -> ExtractionVersion {
+        ExtractionVersion {
+            ordinal: self.ordinal,
+            version: digest::with_rows(EXTRACTIONS.domain, &self.facts, &self.seals),
+            chunks: self.seals.len(),
+            unread: self.seals.iter().filter(|seal| seal.is_none()).count(),
+        }
     }
 }
 

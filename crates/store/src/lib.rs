@@ -94,7 +94,7 @@ pub use artifact::{ArtifactFile, DocumentVersion, Facts, POSTINGS_SUFFIX};
 pub use beside::Cursor;
 pub use doctor::{Check, Finding};
 pub use error::StoreError;
-pub use extractions::{ExtractionFacts, ExtractionStats};
+pub use extractions::{ExtractionFacts, ExtractionStats, ExtractionVersion};
 pub use graph::Rung;
 pub use maintain::Stats;
 pub use options::{Access, Approximate, Durability, Hnsw, Options, Route, Scan};

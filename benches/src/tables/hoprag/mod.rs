@@ -4,8 +4,6 @@ mod columns;
 mod entrants;
 mod measure;
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use cornu_core::EmbeddingProvider;
 use cornu_embed::HashEmbeddingProvider;
@@ -15,10 +13,7 @@ use super::multihop::AUDIT_FOLDER;
 use super::multihop::cut::Cut;
 use super::multihop::set::{DEV, Set};
 use crate::external::{self, Found};
-use crate::keeping::KeepingVectors;
-use crate::kept::Kept;
 use crate::licenses;
-use crate::models::{Models, PINNED, Prefixes, Shared};
 use crate::table::{Bench, Part, Section, Table};
 
 /// The chains of ownership of `bench-data`, by vectors of hashed words: the quick part.
@@ -91,7 +86,7 @@ impl Table for HopRagTable {
         if bench.part == Part::Quick {
             return Ok(rows);
         }
-        let model = keeping(bench.models)?;
+        let model = Cut::keeping(bench.models)?;
         for plan in &PUBLIC {
             rows.extend(bench.rows(plan.dataset, || match &model {
                 Ok(model) => public(bench, plan, model),
@@ -129,20 +124,6 @@ impl Table for HopRagTable {
         .map(str::to_owned)
         .into()
     }
-}
-
-/// The pinned model, with what it embedded in earlier runs; or why it is not to be had.
-fn keeping(models: &Models) -> Result<Result<Cut, String>> {
-    Ok(match models.shared_or_reason(PINNED, Prefixes::Own)? {
-        Err(reason) => Err(reason),
-        Ok(shared) => {
-            let kept = Kept::open("vectors", shared.provider.fingerprint())?;
-            Ok(Cut::new(Shared {
-                provider: Arc::new(KeepingVectors::new(shared.provider, kept)),
-                counter: shared.counter,
-            }))
-        }
-    })
 }
 
 fn public(bench: &Bench<'_>, plan: &Plan, model: &dyn EmbeddingProvider) -> Result<Vec<Row>> {

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use anyhow::Result;
 use cornu_core::{EmbeddingProvider, Embeddings, Fingerprint, ProviderError, TokenCounter};
 use ndarray::Array1;
 
-use crate::models::Shared;
+use crate::keeping::KeepingVectors;
+use crate::kept::Kept;
+use crate::models::{Models, PINNED, Prefixes, Shared};
 
 /// Tokens of a text that are embedded. The model takes 512, of which its own marks and prefix are
 /// some.
@@ -19,7 +22,20 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    pub(crate) fn new(model: Shared) -> Self {
+    /// The pinned model, with what it embedded in earlier runs; or why it is not to be had.
+    pub(crate) fn keeping(models: &Models) -> Result<Result<Self, String>> {
+        let shared = match models.shared_or_reason(PINNED, Prefixes::Own)? {
+            Err(reason) => return Ok(Err(reason)),
+            Ok(shared) => shared,
+        };
+        let kept = Kept::open("vectors", shared.provider.fingerprint())?;
+        Ok(Ok(Self::new(Shared {
+            provider: Arc::new(KeepingVectors::new(shared.provider, kept)),
+            counter: shared.counter,
+        })))
+    }
+
+    fn new(model: Shared) -> Self {
         Self {
             provider: model.provider,
             counter: model.counter,

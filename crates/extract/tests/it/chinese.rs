@@ -40,6 +40,34 @@ fn companies_by_their_endings() {
     has(text, "Alpha 资本", "持有", "Beta 控股");
 }
 
+/// `控股` and `投资` end names, and are what somebody does with a company.
+#[test]
+fn what_is_done_is_no_part_of_a_name() {
+    for (text, wanted) in [
+        // How it is held stands behind the name and in front of the verb.
+        (
+            "北辰资本由海宁基金全资控股。",
+            &["北辰资本", "海宁基金"][..],
+        ),
+        ("海宁基金全资控股 Beta 科技。", &["海宁基金", "Beta 科技"]),
+        // Behind 由 there is somebody, and something that somebody does.
+        (
+            "北辰资本由 Vega 基金控股，总部在上海。",
+            &["北辰资本", "Vega 基金", "上海"],
+        ),
+        ("由 Vega 基金投资的北辰物流。", &["Vega 基金", "北辰物流"]),
+        // It does something else, so this is its name.
+        ("北辰资本由 Star 控股收购。", &["北辰资本", "Star 控股"]),
+        ("北辰资本的股东是 Star 控股。", &["北辰资本", "Star 控股"]),
+        ("该公司由甲方出资，股东是 Star 控股。", &["Star 控股"]),
+        // A joint company may have such a word before any ending.
+        ("上汽合资公司位于上海。", &["上汽合资公司", "上海"]),
+    ] {
+        let found = names(text);
+        assert_eq!(found, wanted, "{text}");
+    }
+}
+
 #[test]
 fn places_dates_and_titles_in_marks() {
     let text =

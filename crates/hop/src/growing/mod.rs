@@ -16,7 +16,7 @@ use crate::error::HopError;
 use crate::graph::{GraphOptions, HopGraph};
 use crate::passage::Passage;
 use interned::Interned;
-pub use principals::PrincipalGraphs;
+pub use principals::{Held, PrincipalGraphs};
 use reading::{Reading, titles};
 
 /// Passages that come and go, and the graph of those that are there.

@@ -1,11 +1,15 @@
 //! A graph that is brought up to date is that of a fresh build, bit for bit, at every step.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cornu_core::testing::proptest::prelude::*;
-use cornu_core::{Extraction, Triple};
-use cornu_hop::{GraphOptions, GrowingGraph, HopGraph, HopMemory, Passage, RecallOptions};
+use cornu_core::{Extraction, Principal, Triple};
+use cornu_hop::{
+    GraphOptions, GrowingGraph, Held, HopError, HopGraph, HopMemory, Passage, PrincipalGraphs,
+    RecallOptions,
+};
 
 use crate::world::{Id, finally, put, question, view, writes};
 
@@ -60,8 +64,71 @@ fn options() -> impl Strategy<Value = GraphOptions> {
     })
 }
 
+/// What a principal sees: passages with their documents. No passage is in two of them.
+type Seen = BTreeMap<u8, (u8, Passage<u8>)>;
+
+fn seen() -> impl Strategy<Value = Seen> {
+    let held = (0..4_u8, passage());
+    prop::collection::vec(held, 0..6)
+        .prop_map(|all| all.into_iter().map(|held| (held.1.id, held)).collect())
+}
+
+/// What a document holds: its version, for a test.
+fn held_by(seen: &Seen, document: u8) -> Vec<&Passage<u8>> {
+    let own = seen.values().filter(|(of, _)| *of == document);
+    own.map(|(_, passage)| passage).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Whatever a principal sees one time after another: documents that come, go or change, and
+    /// passages that change, or move from one document to another.
+    #[test]
+    fn documents_are_looked_into_where_their_version_is_another(
+        states in prop::collection::vec((any::<bool>(), seen()), 1..8),
+    ) {
+        let graphs = PrincipalGraphs::new(2, GraphOptions::default());
+        let askers = [Principal::public(), Principal::new(["hr"]).unwrap()];
+        let mut before: BTreeMap<bool, Seen> = BTreeMap::new();
+        for (who, now) in states {
+            let documents: BTreeSet<u8> = now.values().map(|(document, _)| *document).collect();
+            let version = |document: &u8| format!("{:?}", held_by(&now, *document));
+            let versions = documents.iter().map(|document| (*document, version(document)));
+            let (looked, read) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+            let look = |changed: &[u8]| {
+                looked.borrow_mut().extend_from_slice(changed);
+                let held = now.values().filter(|(document, _)| changed.contains(document));
+                let held = held.map(|(document, passage)| Held {
+                    document: *document,
+                    id: passage.id,
+                    stamp: format!("{passage:?}"),
+                    source: passage,
+                });
+                Ok::<_, HopError>(held.collect())
+            };
+            let read_one = |passage: &Passage<u8>| {
+                read.borrow_mut().push(passage.id);
+                Ok(Arc::new(passage.clone()))
+            };
+            let asker = &askers[usize::from(who)];
+            let graph = graphs.graph(asker, versions, look, read_one).unwrap();
+            let fresh = HopGraph::build(now.values().map(|(_, passage)| passage)).unwrap();
+            prop_assert!(graph.same_bits(&fresh), "{graph:?}\n{fresh:?}");
+
+            // Nothing is looked at that is as this principal saw it last.
+            let last = before.remove(&who).unwrap_or_default();
+            let other = |document: &&u8| held_by(&last, **document) != held_by(&now, **document);
+            let changed: Vec<u8> = documents.iter().filter(other).copied().collect();
+            prop_assert_eq!(looked.into_inner(), changed);
+            let new = now.values().map(|(_, passage)| passage).filter(|passage| {
+                last.get(&passage.id).is_none_or(|(_, before)| before != *passage)
+            });
+            let new: Vec<u8> = new.map(|passage| passage.id).collect();
+            prop_assert_eq!(read.into_inner(), new);
+            before.insert(who, now);
+        }
+    }
 
     #[test]
     fn at_every_step_the_graph_of_a_fresh_build(updates in updates(), options in options()) {

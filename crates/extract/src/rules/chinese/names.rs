@@ -85,6 +85,17 @@ const POSTS: [&str; 24] = [
 /// Endings that make a place of the word before.
 const PLACES: [&str; 9] = ["省", "市", "县", "区", "镇", "乡", "村", "路", "街道"];
 
+/// Endings that are verbs, too: `Star 控股` is a name, and in `由 Star 基金控股` somebody holds.
+const VERBS: [&str; 2] = ["控股", "投资"];
+
+/// Words in front of such a verb that say how it is done, which no name has behind its ending.
+const MANNERS: [&str; 9] = [
+    "全资", "独资", "合资", "直接", "间接", "绝对", "相对", "共同", "实际",
+];
+
+/// Words in front of who does what a verb behind says.
+const AGENTS: [&str; 2] = ["由", "被"];
+
 /// Single characters that stand for parties and things in worked examples.
 const STEMS: [&str; 10] = ["甲", "乙", "丙", "丁", "戊", "己", "庚", "辛", "壬", "癸"];
 
@@ -135,15 +146,26 @@ fn marked(words: &[Word<'_>], at: usize) -> Option<(usize, usize, usize, bool)> 
 }
 
 /// Nouns, names and Latin words up to the last ending of an organisation: `甲公司`, `Alpha 资本`,
-/// `腾讯科技（深圳）有限公司`.
+/// `腾讯科技（深圳）有限公司`. What is said of one is no part of its name: `星辰基金全资控股`.
 fn organisation(words: &[Word<'_>], at: usize) -> Option<usize> {
-    let mut last = None;
+    if says_how(words, at)
+        || at
+            .checked_sub(1)
+            .is_some_and(|before| says_how(words, before))
+    {
+        return None;
+    }
+    // Behind the last ending, and the one before it.
+    let (mut last, mut before) = (None, None);
     let mut next = at;
     while let Some(word) = words.get(next) {
         let follows = next > at;
+        if last.is_some() && MANNERS.contains(&word.text) {
+            break;
+        }
         let ends = |ending: &&str| word.text.ends_with(*ending);
         if word.tag == "nt" || (follows && ORGANISATIONS.iter().any(ends)) {
-            last = Some(next + 1);
+            before = last.replace(next + 1);
         }
         let inside = can_name(word)
             || ORGANISATIONS.contains(&word.text)
@@ -160,7 +182,34 @@ fn organisation(words: &[Word<'_>], at: usize) -> Option<usize> {
             1
         };
     }
-    last
+    match last {
+        Some(end) if is_done(words, at, end) => before,
+        _ => last,
+    }
+}
+
+/// Whether a verb stands here with how it is done in front of it.
+fn says_how(words: &[Word<'_>], at: usize) -> bool {
+    let is =
+        |at: usize, texts: &[&str]| words.get(at).is_some_and(|word| texts.contains(&word.text));
+    is(at, &MANNERS) && is(at + 1, &VERBS)
+}
+
+/// Whether what a name seems to end in is what its bearer does: `由 … 控股` before the end of the
+/// clause, where no other verb follows that it could do.
+fn is_done(words: &[Word<'_>], at: usize, end: usize) -> bool {
+    let clause = words.get(..at).unwrap_or_default().iter().rev();
+    let mut clause = clause.take_while(|word| !ends_clause(word.text));
+    let verb = end.checked_sub(1).and_then(|last| words.get(last));
+    let is_verb = |word: &Word<'_>| VERBS.contains(&word.text);
+    let closed = words
+        .get(end)
+        .is_none_or(|word| ends_clause(word.text) || word.text == "的");
+    closed && verb.is_some_and(is_verb) && clause.any(|word| AGENTS.contains(&word.text))
+}
+
+fn ends_clause(word: &str) -> bool {
+    ["，", "；", ";", "。", "！", "？", "\n"].contains(&word)
 }
 
 fn can_name(word: &Word<'_>) -> bool {
