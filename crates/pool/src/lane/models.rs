@@ -18,7 +18,7 @@ const PREEMPTIONS: usize = 3;
 
 fn all(model: impl Fn(Manners) + Send + Sync + Clone + 'static) {
     const NEVER: Duration = Duration::MAX;
-    for (grace, manners) in [
+    for (grace, courtesy) in [
         (NEVER, NEVER),
         (Duration::ZERO, NEVER),
         (NEVER, Duration::ZERO),
