@@ -218,11 +218,7 @@ impl<C> Lane<C> {
 
 impl<C> State<C> {
     /// A place for who has just come: one more than are waited for, or one that waits in vain.
-    fn take_at_once(
-        &mut self,
-        grace: Duration,
-        now: impl FnOnce() -> Instant,
-    ) -> Option<Place<C>> {
+    fn take_at_once(&mut self, grace: Duration, now: impl FnOnce() -> Instant) -> Option<Place<C>> {
         if let Some(first) = self.waiters.front()
             && self.free.len() <= self.waiters.len()
         {
@@ -244,16 +240,15 @@ impl<C> State<C> {
     /// has not been called.
     fn take_back(&mut self, place: Place<C>, courtesy: Duration, now: impl FnOnce() -> Instant) {
         let now = (!self.waiters.is_empty()).then(now);
-        if let Some(now) = now {
-            if now.saturating_duration_since(self.first_since) >= courtesy
-                && let Some(first) = self.waiters.pop_front()
-            {
-                self.metrics.in_use += 1;
-                self.given.push((first.ticket, place));
-                first.bell.notify_one();
-                self.first_left(now);
-                return;
-            }
+        if let Some(now) = now
+            && now.saturating_duration_since(self.first_since) >= courtesy
+            && let Some(first) = self.waiters.pop_front()
+        {
+            self.metrics.in_use += 1;
+            self.given.push((first.ticket, place));
+            first.bell.notify_one();
+            self.first_left(now);
+            return;
         }
         match place {
             Some(_) => self.free.push_back(place),

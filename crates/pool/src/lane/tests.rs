@@ -166,7 +166,11 @@ fn who_leaves_passes_the_call_on() {
     state.metrics.in_use -= 1;
     state.take_back(place, manners.courtesy, || now);
     let called = |state: &State<()>| -> Vec<bool> {
-        state.waiters.iter().map(|one| one.called.is_some()).collect()
+        state
+            .waiters
+            .iter()
+            .map(|one| one.called.is_some())
+            .collect()
     };
     assert_eq!(called(&state), [true, false]);
     // Somebody was faster, gave it back, and the first's time is over.
