@@ -127,12 +127,14 @@ pub fn beside(per_second: f64, work: &Ask<'_>, load: impl FnOnce() -> Met) -> Re
                     break;
                 }
                 failed += u64::from(work(number).is_err());
-                thread::sleep(Duration::from_secs_f64(1.0 / per_second));
+                // Woken when the load is over.
+                thread::park_timeout(Duration::from_secs_f64(1.0 / per_second));
             }
             failed
         });
         let mut met = load();
         over.store(true, Ordering::Relaxed);
+        worker.thread().unpark();
         let failed = worker.join().ok().context("the writer panicked")?;
         met.errors += failed;
         Ok(met)
