@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use crate::error::{PoolError, SizeError};
-use crate::lane::{COURTESY, Lane, Missed};
+use crate::lane::{Lane, Manners, Missed};
 use crate::metrics::Metrics;
 
 /// What a connection is for.
@@ -81,9 +81,10 @@ impl Size {
 /// A number of readers and one writer, for threads that may block.
 ///
 /// - Connections are opened when they are first needed and kept: nothing is closed for being idle.
-/// - Who waits is served in order of arrival, by deadline or not at all. Threads that run may be
-///   faster than the first who sleeps, but for no longer than half a millisecond: who finds `n` in
-///   the queue waits for at most `n + 1` times that and the longest loan.
+/// - Who waits is served in order of arrival, by deadline or not at all: a connection that comes back
+///   is kept for the first in the queue, who is woken. Only where the system does not let them run for
+///   50 µs does it go to a thread that does run, and for no longer than half a millisecond: who finds
+///   `n` in the queue waits for at most `n + 1` times that and the longest loan.
 /// - A connection whose holder panicked, that was [marked](Guard::mark_broken), or that the
 ///   manager cannot recycle is dropped; the next holder of its place opens another.
 /// - There are no threads of the pool's own.
@@ -104,8 +105,8 @@ impl<M: Manager> ThreadSafeVecPool<M> {
         Self {
             name: name.into(),
             manager,
-            readers: Lane::new(size.get(), COURTESY),
-            writer: Lane::new(1, COURTESY),
+            readers: Lane::new(size.get(), Manners::default()),
+            writer: Lane::new(1, Manners::default()),
         }
     }
 

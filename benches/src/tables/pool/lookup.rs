@@ -121,5 +121,5 @@ pub(super) fn memory_rate(values: usize) -> f64 {
         });
         (8 * values * size_of::<f32>()) as f64 / start.elapsed().as_secs_f64()
     };
-    (0..7).map(|_| once()).fold(0.0, f64::max)
+    (0..40).map(|_| once()).fold(0.0, f64::max)
 }

@@ -1,5 +1,6 @@
 //! Many clients while somebody writes: one connection, a pool, a pool with a cache.
 
+mod control;
 mod lookup;
 mod page;
 mod world;
@@ -13,18 +14,27 @@ use cornu::LiveRagIndex;
 use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
 use cornu_store::naive::{Habit, hammer};
 
-use self::world::{CACHED, DIMENSION, DOCUMENTS, POOL, SINGLE, Workload, World};
-use crate::load::{self, Met};
+use self::control::{Control, Pace};
+use self::world::{CACHED, CONTROL, DIMENSION, DOCUMENTS, POOL, SINGLE, Workload, World};
+use crate::load::{self, Ask, Met};
 use crate::run::say;
 use crate::table::{Bench, Part, Section, Table};
 
-const CLIENTS: [usize; 3] = [1, 8, 64];
+/// One, who finds everything idle; as many as this machine has cores; and more than it can serve at
+/// once.
+const CLIENTS: [usize; 4] = [1, SATURATING, 8, 64];
+/// Clients are threads of the process that answers: one for each core leaves none of them idle.
+const SATURATING: usize = 2;
 const ROUNDS: usize = 2;
-const CLOSED: Duration = Duration::from_millis(300);
-const OPEN: Duration = Duration::from_millis(800);
-/// Of the rate that the pool reached with eight clients: an open load beyond that has no steady
-/// state to measure.
-const OPEN_SHARE: f64 = 0.5;
+const LASTS: Lasts = Lasts {
+    closed: Duration::from_millis(300),
+    open: Duration::from_millis(800),
+};
+/// Open loads, in percent of the rate that the pool reached with one client for each core: beyond it
+/// there is no steady state to measure.
+const OPEN_PERCENT: [u32; 2] = [50, 80];
+/// Threads that ask in an open load: more than ever wait at the same time.
+const OPEN_CLIENTS: usize = 64;
 const COMMITS_PER_SECOND: f64 = 5.0;
 
 /// Table `pool`.
@@ -45,14 +55,20 @@ impl Table for Pool {
          neighbours for 50 askers who see 200 chunks each; *bm25* and *full-scan*: one asker who sees \
          all; *zipf*: hybrid searches of the same, drawn from 1,000 questions by rank (s = 1). Of the \
          other questions 24.8 % come from 16 that are asked again and again, as many as the chapter \
-         states, and the rest are new. A cache cannot give more than 1 / (1 − hits). *1*, *8*, *64*: \
-         so many clients, each of which asks when it has its answer. *open*: questions arrive at \
-         random, at half of the rate that the pool reached with 8 clients and the same for all three, \
-         and a latency counts from the moment at which its question was due. *write*: a thread \
-         commits five times a second, through the same index, a document that no asker sees; each \
-         commit ends the life of what is cached and of every view and its statistics. *lock-errors*: \
-         eight threads, each of which reads a row and writes one in a transaction, by three habits and \
-         by this store. The chapter's figures are of another machine, model and load."
+         states, and the rest are new. A cache cannot give more than 1 / (1 − hits). *control*: the \
+         same load upon a counter in place of the search: it counts on one core for as long as the \
+         idle pool's p50, behind a strict queue of as many places as there are cores. What its p99 \
+         has above its p50 is of the queue, the system and the load generator. *1*, *2*, *8*, *64*: \
+         so many clients, each of which asks when it has its answer. Two, one for each core, are this \
+         machine's saturation: from there on more clients wait longer and are not answered faster. \
+         *open50*, *open80*: questions arrive at random, at 50 and 80 % of the rate that the pool \
+         reached with 2 clients and the same for all, and a latency counts from the moment at which \
+         its question was due. *to one connection*: beside what one connection answers with as many \
+         clients or with one, whichever is more. *write*: a thread commits five times a second, through the same index, \
+         a document that no asker sees; each commit ends the life of what is cached and of every view \
+         and its statistics. *lock-errors*: eight threads, each of which reads a row and writes one in \
+         a transaction, by three habits and by this store. The chapter's figures are of another \
+         machine, model and load."
     }
 
     fn sections(&self) -> Vec<Section> {
@@ -96,11 +112,16 @@ impl Table for Pool {
         }
         let world = World::build(DOCUMENTS, bench.seed)?;
         say("  10,000 documents are in");
-        let memory = lookup::memory_rate(DOCUMENTS * DIMENSION);
+        let machine = Machine {
+            pace: Pace::measure(),
+            memory: lookup::memory_rate(DOCUMENTS * DIMENSION),
+        };
         let mut rows = Vec::new();
         for workload in Workload::ALL {
             for writing in [false, true] {
-                rows.extend(loads(&world, workload, writing, bench.seed, memory)?);
+                rows.extend(loads(
+                    &world, workload, writing, bench.seed, machine, LASTS,
+                )?);
                 let mode = mode(writing);
                 say(&format!("  {}, {mode}: measured", workload.name()));
             }
@@ -126,8 +147,12 @@ impl Table for Pool {
             "A full scan alone uses all cores, and beside others one: more connections save it the \
              sharing out, no more."
                 .to_owned(),
-            "Of many clients, those who have a connection may keep it for half a millisecond while \
-             others wait: p50 is then that of a search and p99 that of a queue."
+            "With more clients than cores a latency is that of a queue: of n clients on two cores each \
+             waits for n / 2 searches, the control's as well."
+                .to_owned(),
+            "In an open load each question costs a sleep and a wake besides, about a quarter of a short \
+             search: 80 % of the closed loop's rate leaves these cores hardly idle. The control pays the \
+             same."
                 .to_owned(),
         ]
     }
@@ -141,43 +166,45 @@ fn dataset(workload: Workload, writing: bool, load: &str) -> String {
     format!("{}-{}-{load}", workload.name(), mode(writing))
 }
 
-/// One load over the three systems in turns; for each, what all its rounds met, the rates of the
-/// rounds and the cache's hits.
+/// Who is asked.
+struct System<'w> {
+    name: &'static str,
+    /// Where the writer writes meanwhile.
+    index: &'w LiveRagIndex,
+    ask: Box<Ask<'w>>,
+}
+
+/// What one load met in one system, in all rounds; the rates of the rounds and the cache's hits.
+#[derive(Default)]
 struct Turns {
     met: Met,
     rates: Vec<f64>,
     hits: Option<f64>,
 }
 
+/// One load over some systems in turns.
 fn turns(
     world: &World,
+    systems: &[System<'_>],
     writing: bool,
-    load: impl Fn(&LiveRagIndex) -> Met,
+    load: impl Fn(&Ask<'_>) -> Met,
 ) -> Result<BTreeMap<&'static str, Turns>> {
-    let mut out = BTreeMap::new();
-    let before: Vec<_> = world
-        .systems
-        .iter()
-        .map(|(_, index)| counts(index))
-        .collect();
+    let mut out: BTreeMap<&'static str, Turns> = BTreeMap::new();
+    let before: Vec<_> = systems.iter().map(|one| counts(one.index)).collect();
     for _ in 0..ROUNDS {
-        for (name, index) in &world.systems {
+        for System { name, index, ask } in systems {
             let met = if writing {
                 let commit = |n| world.commit(index, n);
-                load::beside(COMMITS_PER_SECOND, &commit, || load(index))?
+                load::beside(COMMITS_PER_SECOND, &commit, || load(ask))?
             } else {
-                load(index)
+                load(ask)
             };
-            let turns = out.entry(*name).or_insert_with(|| Turns {
-                met: Met::default(),
-                rates: Vec::new(),
-                hits: None,
-            });
+            let turns = out.entry(*name).or_default();
             turns.rates.push(met.rate());
             turns.met.add(met);
         }
     }
-    for ((name, index), before) in world.systems.iter().zip(before) {
+    for (System { name, index, .. }, before) in systems.iter().zip(before) {
         if let (Some(turns), Some((hits, all))) = (out.get_mut(name), counts(index)) {
             let (hits_before, all_before) = before.unwrap_or_default();
             turns.hits = Some((hits - hits_before) as f64 / (all - all_before).max(1) as f64);
@@ -195,43 +222,95 @@ fn counts(index: &LiveRagIndex) -> Option<(u64, u64)> {
     Some((found, found + missed.iter().sum::<u64>()))
 }
 
+/// How long one round of a load lasts.
+#[derive(Clone, Copy)]
+struct Lasts {
+    closed: Duration,
+    open: Duration,
+}
+
+/// What the machine does by itself.
+#[derive(Clone, Copy)]
+struct Machine {
+    pace: Pace,
+    /// Bytes of memory read in a second.
+    memory: f64,
+}
+
 fn loads(
     world: &World,
     workload: Workload,
     writing: bool,
     seed: u64,
-    memory: f64,
+    machine: Machine,
+    lasts: Lasts,
 ) -> Result<Vec<Row>> {
     let next = AtomicU64::new(0);
+    let mut systems: Vec<System<'_>> = world
+        .systems
+        .iter()
+        .map(|(name, index)| System {
+            name,
+            index,
+            ask: Box::new(move |n| world.ask(index, workload, n)),
+        })
+        .collect();
+    let closed = |systems: &[System<'_>], clients| {
+        turns(world, systems, writing, |ask| {
+            load::closed(clients, lasts.closed, &next, ask)
+        })
+    };
+    let mut alone = closed(&systems, 1)?;
+    let idle = alone.get(POOL).map_or(0.0, |one| one.met.quantile(0.5));
+    let (_, index) = world.systems.get(1).context("there is no pool")?;
+    let places = index.options().store.readers;
+    let control = Control::new(places, Duration::from_secs_f64(idle), machine.pace);
+    systems.push(System {
+        name: CONTROL,
+        index,
+        ask: Box::new(move |_| {
+            control.serve();
+            Ok(())
+        }),
+    });
+    let control = systems.last().map(std::slice::from_ref);
+    alone.append(&mut closed(control.unwrap_or_default(), 1)?);
+    // One connection may answer more when it is never handed over.
+    let one_alone = alone.get(SINGLE).map_or(0.0, |one| one.met.rate());
+    let idle: BTreeMap<_, _> = alone
+        .iter()
+        .map(|(name, turns)| (*name, turns.met.quantile(0.5)))
+        .collect();
+    let mut saturated = 0.0;
     let mut rows = Vec::new();
-    let (mut idle, mut pool_at_eight) = (BTreeMap::new(), 0.0);
     for clients in CLIENTS {
-        let met = turns(world, writing, |index| {
-            load::closed(clients, CLOSED, &next, &|n| world.ask(index, workload, n))
-        })?;
-        for (name, turns) in &met {
-            if clients == 1 {
-                idle.insert(*name, turns.met.quantile(0.5));
-            }
-            if clients == 8 && *name == POOL {
-                pool_at_eight = turns.met.rate();
-            }
+        let met = match clients {
+            1 => std::mem::take(&mut alone),
+            _ => closed(&systems, clients)?,
+        };
+        if clients == SATURATING {
+            saturated = met.get(POOL).map_or(0.0, |one| one.met.rate());
         }
         let load = dataset(workload, writing, &clients.to_string());
-        rows.extend(shown(&load, &met, &idle)?);
+        rows.extend(shown(&load, &met, &idle, Some(one_alone))?);
     }
-    let rate = pool_at_eight * OPEN_SHARE;
-    let met = turns(world, writing, |index| {
-        load::open(64, rate, OPEN, seed, &next, &|n| {
-            world.ask(index, workload, n)
-        })
-    })?;
-    rows.extend(shown(&dataset(workload, writing, "open"), &met, &idle)?);
+    for percent in OPEN_PERCENT {
+        let rate = saturated * f64::from(percent) / 100.0;
+        let met = turns(world, &systems, writing, |ask| {
+            load::open(OPEN_CLIENTS, rate, lasts.open, seed, &next, ask)
+        })?;
+        let load = dataset(workload, writing, &format!("open{percent}"));
+        rows.extend(shown(&load, &met, &idle, None)?);
+    }
     if workload == Workload::Full {
         let bytes = (DOCUMENTS * DIMENSION * size_of::<f32>()) as f64;
-        for row in rows.iter_mut().filter(|row| row.system != CACHED) {
+        for row in rows
+            .iter_mut()
+            .filter(|row| [SINGLE, POOL].contains(&row.system.as_str()))
+        {
             let rate = row.metrics.get("qps").map_or(0.0, |qps| qps.value * bytes);
-            let share = Measure::exact(rate / memory, "fraction", 1);
+            // On a machine with other work the plain read may have had the worse moment.
+            let share = Measure::exact(rate / machine.memory, "ratio", 1);
             row.metrics.insert("of_memory".to_owned(), share);
         }
     }
@@ -242,9 +321,11 @@ fn shown(
     dataset: &str,
     met: &BTreeMap<&'static str, Turns>,
     idle: &BTreeMap<&'static str, f64>,
+    one_alone: Option<f64>,
 ) -> Result<Vec<Row>> {
     let rate = |name: &str| met.get(name).map_or(0.0, |turns| turns.met.rate());
-    [SINGLE, POOL, CACHED]
+    let p99 = |name: &str| met.get(name).map_or(0.0, |turns| turns.met.quantile(0.99));
+    [SINGLE, POOL, CACHED, CONTROL]
         .into_iter()
         .map(|name| {
             let turns = met.get(name).context("a system was not measured")?;
@@ -256,8 +337,15 @@ fn shown(
             if let Some(idle) = idle.get(name).filter(|idle| **idle > 0.0) {
                 put("p99_to_idle", turns.met.quantile(0.99) / idle, "ratio");
             }
-            if name != SINGLE {
-                put("to_one", turns.met.rate() / rate(SINGLE), "ratio");
+            if name != CONTROL {
+                put("p99_to_control", p99(name) / p99(CONTROL), "ratio");
+            }
+            if let Some(alone) = one_alone.filter(|_| [POOL, CACHED].contains(&name)) {
+                put(
+                    "to_one",
+                    turns.met.rate() / rate(SINGLE).max(alone),
+                    "ratio",
+                );
             }
             if let Some(hits) = turns.hits {
                 put("hit_rate", hits, "fraction");
@@ -317,7 +405,7 @@ fn habits() -> Result<Vec<Row>> {
     let world = World::build(THREADS, 1)?;
     let (_, index) = world.systems.get(1).context("there is no pool")?;
     let next = AtomicU64::new(0);
-    let met = load::closed(THREADS, CLOSED, &next, &|n| {
+    let met = load::closed(THREADS, LASTS.closed, &next, &|n| {
         world.ask(index, Workload::Full, n)?;
         world.commit(index, n)
     });
@@ -366,7 +454,7 @@ mod tests {
         let sections = Pool.sections();
         for workload in Workload::ALL {
             for writing in [false, true] {
-                for load in ["1", "8", "64", "open"] {
+                for load in ["1", "2", "8", "64", "open50", "open80"] {
                     let name = dataset(workload, writing, load);
                     let held = sections.iter().filter(|one| one.holds(&name)).count();
                     assert_eq!(held, 1, "{name}");
@@ -379,8 +467,16 @@ mod tests {
     #[test]
     fn a_small_world_is_measured_whole() {
         let world = World::build(60, 9).unwrap();
-        let rows = loads(&world, Workload::Narrow, true, 9, 1.0).unwrap();
-        assert_eq!(rows.len(), 12);
+        let machine = Machine {
+            pace: Pace::measure(),
+            memory: 1.0,
+        };
+        let lasts = Lasts {
+            closed: Duration::from_millis(30),
+            open: Duration::from_millis(60),
+        };
+        let rows = loads(&world, Workload::Narrow, true, 9, machine, lasts).unwrap();
+        assert_eq!(rows.len(), 24);
         for row in &rows {
             assert_eq!(row.metrics["error_rate"].value, 0.0, "{row:?}");
             assert!(row.metrics["qps"].value > 0.0, "{row:?}");

@@ -58,6 +58,8 @@ pub(super) struct World {
 pub(super) const SINGLE: &str = "one-connection";
 pub(super) const POOL: &str = "pool";
 pub(super) const CACHED: &str = "pool+cache";
+/// No index at all.
+pub(super) const CONTROL: &str = "control";
 
 impl World {
     /// Writes `documents` documents and opens the file three times.

@@ -1,5 +1,6 @@
 //! The orders in which a few threads can take their steps. Time stands still, so each model runs
-//! twice: with a queue that is never polite, and with one that always is.
+//! three times: a free place waits for whom it was called for; it waits for nobody; and there is none,
+//! since each that comes back is given away.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::{Lane, Missed};
+use super::{Lane, Manners, Missed};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -15,12 +16,17 @@ const LONG: Duration = Duration::from_secs(60);
 /// takes minutes.
 const PREEMPTIONS: usize = 3;
 
-fn both(model: impl Fn(Duration) + Send + Sync + Clone + 'static) {
-    for courtesy in [Duration::ZERO, Duration::MAX] {
+fn all(model: impl Fn(Manners) + Send + Sync + Clone + 'static) {
+    const NEVER: Duration = Duration::MAX;
+    for (grace, courtesy) in [
+        (NEVER, NEVER),
+        (Duration::ZERO, NEVER),
+        (NEVER, Duration::ZERO),
+    ] {
         let model = model.clone();
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(PREEMPTIONS);
-        builder.check(move || model(courtesy));
+        builder.check(move || model(Manners { grace, courtesy }));
     }
 }
 
@@ -41,8 +47,8 @@ fn visit(lane: &Lane<u32>, out: &AtomicUsize, places: usize) -> bool {
 /// Nobody sleeps on while a place is free, and no place is lent twice.
 #[test]
 fn everybody_is_served() {
-    both(|courtesy| {
-        let lane = Arc::new((Lane::new(1, courtesy), AtomicUsize::new(0)));
+    all(|manners| {
+        let lane = Arc::new((Lane::new(1, manners), AtomicUsize::new(0)));
         let threads: Vec<_> = (0..2)
             .map(|_| {
                 let lane = Arc::clone(&lane);
@@ -63,8 +69,8 @@ fn everybody_is_served() {
 /// signal for one does not stand for both.
 #[test]
 fn two_places_serve_two_who_wait() {
-    both(|courtesy| {
-        let lane = Arc::new(Lane::new(2, courtesy));
+    all(|manners| {
+        let lane = Arc::new(Lane::new(2, manners));
         let first = lane.take(LONG).ok().unwrap();
         let second = lane.take(LONG).ok().unwrap();
         let threads: Vec<_> = (0..2)
@@ -87,8 +93,8 @@ fn two_places_serve_two_who_wait() {
 /// One who takes and returns again and again, and one who waits for the place: both end.
 #[test]
 fn one_who_comes_again_and_one_who_waits() {
-    both(|courtesy| {
-        let lane = Arc::new((Lane::new(1, courtesy), AtomicUsize::new(0)));
+    all(|manners| {
+        let lane = Arc::new((Lane::new(1, manners), AtomicUsize::new(0)));
         let other = Arc::clone(&lane);
         let thread = thread::spawn(move || assert!(visit(&other.0, &other.1, 1)));
         for _ in 0..2 {
@@ -103,8 +109,8 @@ fn one_who_comes_again_and_one_who_waits() {
 /// it back, the other is sent away, and all places are waited for.
 #[test]
 fn closing_beside_a_loan_and_a_waiter() {
-    both(|courtesy| {
-        let lane = Arc::new(Lane::<u32>::new(1, courtesy));
+    all(|manners| {
+        let lane = Arc::new(Lane::<u32>::new(1, manners));
         let held = lane.take(LONG).ok().unwrap();
         let other = Arc::clone(&lane);
         let waiter = thread::spawn(move || match other.take(LONG) {
@@ -124,8 +130,8 @@ fn closing_beside_a_loan_and_a_waiter() {
 /// A lane that grows beside one who waits.
 #[test]
 fn growing_serves_who_waits() {
-    both(|courtesy| {
-        let lane = Arc::new(Lane::<u32>::new(1, courtesy));
+    all(|manners| {
+        let lane = Arc::new(Lane::<u32>::new(1, manners));
         let held = lane.take(LONG).ok().unwrap();
         let other = Arc::clone(&lane);
         let waiter = thread::spawn(move || {
