@@ -45,7 +45,7 @@ pub(crate) fn inflow<'a, T: Real, const L: usize>(
         Weights::Single(weights) => row_sums(matrix, &weights[..], rows, z, out),
         Weights::Double(weights) => row_sums(matrix, &weights[..], rows, z, out),
     }
-    for sum in out.iter_mut().flatten() {
+    for sum in out.as_flattened_mut() {
         *sum *= alpha;
     }
     for &(row, lane, weight) in &seeds[seeds_of(seeds, rows)] {

@@ -199,3 +199,80 @@ fn by_row(old_of_new: &[u32], component_of_old: &[u32], count: usize) -> Compone
         starts,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Layout;
+    use crate::graph::GraphBuilder;
+    use crate::order::{Order, old_of_new};
+
+    proptest! {
+        #[test]
+        fn nodes_of_one_colour_share_no_edge_and_components_stay_together(
+            (nodes, edges) in (1..40_u32).prop_flat_map(|nodes| {
+                let edge = (0..nodes, 0..nodes);
+                (Just(nodes), prop::collection::vec(edge, 0..nodes as usize * 2))
+            }),
+            order in prop::sample::select(
+                vec![Order::Given, Order::Degree, Order::ReverseCuthillMcKee]
+            ),
+        ) {
+            let mut builder = GraphBuilder::undirected(nodes as usize).ok().ok_or_else(|| {
+                TestCaseError::fail("a small graph")
+            })?;
+            for &(from, to) in &edges {
+                prop_assert!(builder.add(from, to, 1.0).is_ok());
+            }
+            let graph = builder.build();
+            let layout = Layout::new(&graph, &old_of_new(&graph, order));
+            let mut seen = vec![None; nodes as usize];
+            for (row, &old) in layout.old_of_new.iter().enumerate() {
+                seen[old as usize] = Some(row);
+            }
+            prop_assert!(seen.iter().all(Option::is_some), "a permutation");
+            // The parts follow each other, and hold all rows.
+            let parts: Vec<_> = layout.colours.iter().flatten().chain([&layout.alone]).collect();
+            prop_assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+            prop_assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, nodes as usize));
+            let colour = |row: usize| layout.colours.iter().position(|[a, b]| {
+                a.contains(&row) || b.contains(&row)
+            });
+            let components = &layout.components;
+            let mut sizes = vec![0; components.len()];
+            for row in 0..nodes as usize {
+                let component = components.of_row(row);
+                sizes[component] += 1;
+                prop_assert_eq!(
+                    component > 0,
+                    components.members(component).contains(&(row as u32))
+                );
+                let old = layout.old_of_new[row];
+                let neighbours = graph.row(old).0;
+                prop_assert_eq!(neighbours.is_empty(), layout.alone.contains(&row));
+                if let Some(colour) = colour(row) {
+                    let [largest, _] = &layout.colours[colour];
+                    prop_assert_eq!(component == 0, largest.contains(&row));
+                }
+                for &to in neighbours.iter().filter(|&&to| to != old) {
+                    let to = seen[to as usize].unwrap_or(0);
+                    prop_assert!(colour(row) != colour(to), "{row} {to}");
+                    prop_assert_eq!(component, components.of_row(to));
+                }
+            }
+            prop_assert_eq!(sizes.iter().max(), sizes.first());
+            // As many components as a search finds.
+            let mut roots: Vec<u32> = (0..nodes).collect();
+            for _ in 0..nodes {
+                for &(from, to) in &edges {
+                    let least = roots[from as usize].min(roots[to as usize]);
+                    (roots[from as usize], roots[to as usize]) = (least, least);
+                }
+            }
+            roots.sort_unstable();
+            roots.dedup();
+            prop_assert_eq!(roots.len(), components.len());
+        }
+    }
+}

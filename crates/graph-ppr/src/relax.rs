@@ -45,9 +45,9 @@ pub(crate) fn relax<T: Real, const L: usize>(
 struct State<'a, T, const L: usize> {
     walk: &'a Walk<T>,
     lanes: &'a Lanes<L>,
-    y: Vec<[T; L]>,
+    y: Lines<T, L>,
     /// Room for the rows of one colour, where several blocks are relaxed at once; else empty.
-    fresh: Vec<[T; L]>,
+    fresh: Lines<T, L>,
     /// By component: what its seeds weigh, and the constant.
     mass: Vec<[f64; L]>,
     constant: Vec<[f64; L]>,
@@ -57,6 +57,36 @@ struct State<'a, T, const L: usize> {
     /// since what returns from there spreads as the whole does.
     kept: [f64; L],
     omega: [Omega; L],
+}
+
+/// A vector of rows that begins with a line of the cache, so that no row of 64 bytes lies in two.
+struct Lines<T, const L: usize> {
+    numbers: Vec<T>,
+    first: usize,
+    rows: usize,
+}
+
+impl<T: Real, const L: usize> Lines<T, L> {
+    const BYTES: usize = 64;
+
+    fn new(rows: usize) -> Self {
+        let numbers = vec![T::default(); rows * L + Self::BYTES / size_of::<T>()];
+        let first = numbers.as_ptr().align_offset(Self::BYTES);
+        let first = first.min(numbers.len() - rows * L);
+        Self { numbers, first, rows }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    fn rows(&self) -> &[[T; L]] {
+        self.numbers[self.first..self.first + self.rows * L].as_chunks().0
+    }
+
+    fn rows_mut(&mut self) -> &mut [[T; L]] {
+        self.numbers[self.first..self.first + self.rows * L].as_chunks_mut().0
+    }
 }
 
 /// What a sweep comes to, by lane.
@@ -71,7 +101,8 @@ struct Swept<const L: usize> {
 impl<'a, T: Real, const L: usize> State<'a, T, L> {
     fn new(walk: &'a Walk<T>, lanes: &'a Lanes<L>, parallel: bool) -> Self {
         let components = walk.volumes.len();
-        let (mut y, mut mass) = (vec![[T::default(); L]; walk.nodes()], vec![[0.0; L]; components]);
+        let mut y = Lines::<T, L>::new(walk.nodes());
+        let mut mass = vec![[0.0; L]; components];
         let (mut constant, mut seeded) = (mass.clone(), Vec::new());
         // What restarts stands at the seeds, what walks is spread as a long walk spreads it.
         let mut kept = [1.0; L];
@@ -83,7 +114,7 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 Dangling::SelfLoop if row >= walk.alone => start = weight,
                 _ => {}
             }
-            y[row][lane] = T::of(start * walk.inverse[row].wide());
+            y.rows_mut()[row][lane] = T::of(start * walk.inverse[row].wide());
             let component = walk.components.of_row(row);
             mass[component][lane] += weight;
             seeded.push(component);
@@ -104,7 +135,7 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             walk,
             lanes,
             y,
-            fresh: vec![[T::default(); L]; room],
+            fresh: Lines::new(room),
             mass,
             constant,
             seeded,
@@ -167,11 +198,11 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             let blocks = &walk.blocks[colour.clone()];
             if self.fresh.is_empty() || blocks.len() < 2 {
                 for block in blocks.iter().filter(live) {
-                    count(block, sweep.in_place(block, &mut self.y));
+                    count(block, sweep.in_place(block, self.y.rows_mut()));
                 }
                 continue;
             }
-            let (y, mut rest) = (&self.y, &mut self.fresh[..]);
+            let (y, mut rest) = (self.y.rows(), self.fresh.rows_mut());
             let mut work = Vec::with_capacity(blocks.len());
             for block in blocks.iter().filter(live) {
                 let (mine, others) = rest.split_at_mut(block.rows.len());
@@ -182,7 +213,7 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 *swept = sweep.aside(block, y, mine);
             });
             for (block, mine, swept) in work {
-                self.y[block.rows.clone()].copy_from_slice(mine);
+                self.y.rows_mut()[block.rows.clone()].copy_from_slice(mine);
                 count(block, swept);
             }
         }
@@ -198,7 +229,7 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 mass = [0.0; L];
                 for &row in self.walk.components.members(component) {
                     let strength = self.walk.strength[row as usize].wide();
-                    let y = &self.y[row as usize];
+                    let y = &self.y.rows()[row as usize];
                     (0..L).for_each(|lane| mass[lane] += strength * y[lane].wide());
                 }
             }
@@ -227,11 +258,11 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
 
     /// Values below 0 are errors by at least as much, so 0 is nearer to the solution.
     fn scores(&self, lane: usize) -> Vec<T> {
-        let walk = self.walk;
+        let (walk, y) = (self.walk, self.y.rows());
         let mut below = 0.0;
         let mut scores = walk.outwards(|row| {
             let constant = self.constant[walk.components.of_row(row)][lane];
-            let value = (self.y[row][lane].wide() + constant) * walk.strength[row].wide();
+            let value = (y[row][lane].wide() + constant) * walk.strength[row].wide();
             if value < 0.0 {
                 below += value;
             }
@@ -338,20 +369,33 @@ fn move_rows<T: Real, const L: usize>(
     shift: impl Fn(usize) -> [f64; L],
     tally: &mut Tally<L>,
 ) {
-    let rows = sums.len();
-    let (mine, strength, inverse) = (&mut mine[..rows], &strength[..rows], &inverse[..rows]);
-    for at in 0..rows {
-        let (strength, inverse) = (strength[at].wide(), inverse[at].wide());
+    let Tally { moved, mass } = tally;
+    let mut move_row = |strand: usize, at: usize, sums: &[f64; L], mine: &mut [T; L], s: T, i: T| {
+        let (strength, inverse) = (s.wide(), i.wide());
         let shift = shift(at);
-        let (moved, mass) = (&mut tally.moved[at % STRANDS], &mut tally.mass[at % STRANDS]);
         for lane in 0..L {
-            let old = mine[at][lane].wide();
-            let target = sums[at][lane] * inverse - shift[lane];
+            let old = mine[lane].wide();
+            let target = sums[lane] * inverse - shift[lane];
             let new = T::of(old + omega[lane] * (target - old));
-            mine[at][lane] = new;
-            moved[lane] += strength * (new.wide() - old).abs();
-            mass[lane] += strength * new.wide();
+            mine[lane] = new;
+            moved[strand][lane] += strength * (new.wide() - old).abs();
+            mass[strand][lane] += strength * new.wide();
         }
+    };
+    let (sums, last_sums) = sums.as_chunks::<STRANDS>();
+    let (mine, last_mine) = mine.as_chunks_mut::<STRANDS>();
+    let (strength, last_strength) = strength.as_chunks::<STRANDS>();
+    let (inverse, last_inverse) = inverse.as_chunks::<STRANDS>();
+    let mut first = 0;
+    for (((sums, mine), s), i) in sums.iter().zip(mine).zip(strength).zip(inverse) {
+        for at in 0..STRANDS {
+            move_row(at, first + at, &sums[at], &mut mine[at], s[at], i[at]);
+        }
+        first += STRANDS;
+    }
+    let last = last_sums.iter().zip(last_mine).zip(last_strength).zip(last_inverse);
+    for (at, (((sums, mine), &s), &i)) in last.enumerate() {
+        move_row(at, first + at, sums, mine, s, i);
     }
 }
 
