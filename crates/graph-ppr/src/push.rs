@@ -138,30 +138,10 @@ pub fn forward_push<T: Real>(
         return Err(PprError::Epsilon { epsilon });
     }
     restart.check(walk.nodes())?;
-    space.clear(walk.nodes());
     let matrix = walk.outgoing();
-    let epsilon = epsilon / walk.unit();
-    for &(node, weight) in restart.entries() {
-        let inside = walk.inside(node);
-        space.nodes[inside as usize] = Node {
-            residual: T::of(weight),
-            state: WAITS,
-        };
-        space.now.push(inside);
-    }
-    let mut tally = Tally::default();
-    match &matrix.weights {
-        Weights::Ones => run(walk, matrix, alpha, epsilon, space, &mut tally, |_| 1.0),
-        Weights::Single(weights) => {
-            let weight = |at: usize| f64::from(weights[at]);
-            run(walk, matrix, alpha, epsilon, space, &mut tally, weight);
-        }
-        Weights::Double(weights) => {
-            run(walk, matrix, alpha, epsilon, space, &mut tally, |at| {
-                weights[at]
-            });
-        }
-    }
+    let seeds = restart.entries().iter();
+    let seeds = seeds.map(|&(node, weight)| (walk.inside(node), weight));
+    let tally = push_all(walk, seeds, options, space);
     let (mut left, mut aside) = (0.0, tally.aside);
     let loose = !walk.loose.is_empty();
     for &inside in &space.reached {
@@ -195,6 +175,49 @@ pub fn forward_push<T: Real>(
     })
 }
 
+/// A start for an exact solver: what push finds with no more than a fifth of the entries, where
+/// weights are equal, as rows with their scores. The precision is that of `f32`.
+pub(crate) fn near<T: Real>(
+    walk: &Walk<T>,
+    seeds: impl Iterator<Item = (u32, f64)>,
+    alpha: f64,
+    space: &mut PushSpace<f32>,
+) -> impl Iterator<Item = (usize, f64)> {
+    let epsilon = 5.0 / ((1.0 - alpha) * walk.entries().max(1) as f64);
+    push_all(walk, seeds, &PushOptions { alpha, epsilon }, space);
+    let PushSpace { nodes, kept, reached, .. } = space;
+    reached.iter().map(move |&row| {
+        let row = row as usize;
+        (row, kept[row].wide() + (1.0 - alpha) * nodes[row].residual.wide())
+    })
+}
+
+/// Pushes until no residual is above ε. Seeds are rows.
+fn push_all<T: Real, S: Real>(
+    walk: &Walk<T>,
+    seeds: impl Iterator<Item = (u32, f64)>,
+    options: &PushOptions,
+    space: &mut PushSpace<S>,
+) -> Tally {
+    let PushOptions { alpha, epsilon } = *options;
+    let (matrix, epsilon) = (walk.outgoing(), epsilon / walk.unit());
+    space.clear(walk.nodes());
+    for (row, weight) in seeds {
+        space.nodes[row as usize] = Node {
+            residual: S::of(weight),
+            state: WAITS,
+        };
+        space.now.push(row);
+    }
+    match &matrix.weights {
+        Weights::Ones => run(walk, matrix, alpha, epsilon, space, |_| 1.0),
+        Weights::Single(weights) => {
+            run(walk, matrix, alpha, epsilon, space, |at| f64::from(weights[at]))
+        }
+        Weights::Double(weights) => run(walk, matrix, alpha, epsilon, space, |at| weights[at]),
+    }
+}
+
 #[derive(Default)]
 struct Tally {
     pushes: usize,
@@ -203,15 +226,15 @@ struct Tally {
     aside: f64,
 }
 
-fn run<T: Real>(
+fn run<T: Real, S: Real>(
     walk: &Walk<T>,
     matrix: &Matrix,
     alpha: f64,
     epsilon: f64,
-    space: &mut PushSpace<T>,
-    tally: &mut Tally,
+    space: &mut PushSpace<S>,
     weight: impl Fn(usize) -> f64,
-) {
+) -> Tally {
+    let mut tally = Tally::default();
     let PushSpace {
         nodes,
         kept,
@@ -232,8 +255,8 @@ fn run<T: Real>(
             if residual <= epsilon * walk.strength[row].wide() {
                 continue;
             }
-            place.residual = T::default();
-            kept[row] = T::of(kept[row].wide() + (1.0 - alpha) * residual);
+            place.residual = S::default();
+            kept[row] = S::of(kept[row].wide() + (1.0 - alpha) * residual);
             let entries = matrix.starts[row]..matrix.starts[row + 1];
             tally.pushes += 1;
             tally.entries += entries.len();
@@ -250,7 +273,7 @@ fn run<T: Real>(
             for at in entries {
                 let to = matrix.columns[at];
                 let place = &mut nodes[to as usize];
-                place.residual = T::of(place.residual.wide() + each * weight(at));
+                place.residual = S::of(place.residual.wide() + each * weight(at));
                 next[waiting] = to;
                 waiting += usize::from(place.state & WAITS == 0);
                 place.state |= WAITS;
@@ -259,4 +282,5 @@ fn run<T: Real>(
         now.clear();
         now.extend_from_slice(&next[..waiting]);
     }
+    tally
 }

@@ -22,7 +22,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::graph::Dangling;
-use crate::kernel::{CHUNK, STRANDS, inflow};
+use crate::kernel::{CHUNK, STRANDS, Seed, inflow};
+use crate::push::{PushSpace, near};
 use crate::real::Real;
 use crate::solve::{Lanes, Solved};
 use crate::walk::{Block, Walk};
@@ -104,27 +105,40 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
         let mut y = Lines::<T, L>::new(walk.nodes());
         let mut mass = vec![[0.0; L]; components];
         let (mut constant, mut seeded) = (mass.clone(), Vec::new());
-        // What restarts stands at the seeds, what walks is spread as a long walk spreads it.
-        let mut kept = [1.0; L];
-        for &(row, lane, weight) in &lanes.seeds {
-            let (row, lane) = (row as usize, lane as usize);
-            let mut start = (1.0 - lanes.alpha) * weight;
-            match walk.dangling() {
-                Dangling::Restart if row >= walk.alone => kept[lane] -= lanes.alpha * weight,
-                Dangling::SelfLoop if row >= walk.alone => start = weight,
-                _ => {}
+        let (mut kept, mut space) = ([1.0; L], PushSpace::default());
+        for lane in 0..L {
+            let mine = |seed: &&Seed| seed.1 as usize == lane;
+            let seeds = lanes.seeds.iter().filter(mine).map(|seed| (seed.0, seed.2));
+            for (row, weight) in seeds.clone() {
+                let component = walk.components.of_row(row as usize);
+                mass[component][lane] += weight;
+                constant[component][lane] += weight;
+                seeded.push(component);
             }
-            y.rows_mut()[row][lane] = T::of(start * walk.inverse[row].wide());
-            let component = walk.components.of_row(row);
-            mass[component][lane] += weight;
-            seeded.push(component);
+            // A node without edges has its value.
+            for (row, weight) in seeds.clone().filter(|seed| seed.0 as usize >= walk.alone) {
+                let mut own = weight;
+                if walk.dangling() == Dangling::Restart {
+                    own *= 1.0 - lanes.alpha;
+                    kept[lane] -= lanes.alpha * weight;
+                }
+                let row = row as usize;
+                y.rows_mut()[row][lane] = T::of(own * walk.inverse[row].wide());
+            }
+            // The others begin with what is near the seeds..
+            let linked = seeds.filter(|seed| (seed.0 as usize) < walk.alone);
+            for (row, score) in near(walk, linked, lanes.alpha, &mut space) {
+                y.rows_mut()[row][lane] = T::of(score * walk.inverse[row].wide());
+                constant[walk.components.of_row(row)][lane] -= score;
+            }
         }
         seeded.sort_unstable();
         seeded.dedup();
         seeded.retain(|&component| walk.volumes[component] > 0.0);
-        for &component in &seeded {
-            let share = lanes.alpha / walk.volumes[component];
-            constant[component] = mass[component].map(|mass| mass * share);
+        // .. and the rest of the mass spread as a long walk spreads it.
+        for (constant, volume) in constant.iter_mut().zip(&walk.volumes) {
+            let share = if *volume > 0.0 { 1.0 / volume } else { 0.0 };
+            *constant = constant.map(|left| left * share);
         }
         let room = |colour: &Range<usize>| match &walk.blocks[colour.clone()] {
             [first, .., last] if parallel => last.rows.end - first.rows.start,
@@ -426,7 +440,7 @@ fn chunks(rows: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
 
 /// A lane's ω, from what its sweeps show.
 ///
-/// It begins at 1. Once sweeps have settled, the factor λ by which they move less and less gives the
+/// It begins with what μ = α / 2 wants. Once sweeps have settled, the factor λ by which they move less and less gives the
 /// largest eigenvalue μ of α P (without those of the components) by Young's relation
 /// (λ + ω − 1)² = λ ω² μ², exact where two colours are enough, and the best ω for it is
 /// 2 / (1 + √(1 − μ²)) (Hageman and Young 1981, chapter 9). It only grows, as far as α, the bound of
@@ -447,7 +461,11 @@ impl Omega {
     const WORTH: f64 = 0.01;
 
     fn new(alpha: f64) -> Self {
-        Self { value: 1.0, alpha, age: 0, last: f64::INFINITY }
+        Self { value: Self::best(alpha * alpha / 4.0), alpha, age: 0, last: f64::INFINITY }
+    }
+
+    fn best(square: f64) -> f64 {
+        2.0 / (1.0 + (1.0 - square).sqrt())
     }
 
     fn next(&mut self, moved: f64) {
@@ -458,7 +476,7 @@ impl Omega {
             return;
         }
         let square = (factor + excess).powi(2) / (factor * self.value * self.value);
-        let best = 2.0 / (1.0 + (1.0 - square.min(self.alpha * self.alpha)).sqrt());
+        let best = Self::best(square.min(self.alpha * self.alpha));
         if best > self.value + Self::WORTH * (2.0 - self.value) {
             self.value = best;
             self.age = 0;
