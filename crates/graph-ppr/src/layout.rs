@@ -41,7 +41,9 @@ impl Components {
 
     #[inline(always)]
     pub(crate) fn of_row(&self, row: usize) -> usize {
-        self.of_row.get(row).map_or(0, |&component| component as usize)
+        self.of_row
+            .get(row)
+            .map_or(0, |&component| component as usize)
     }
 
     /// The rows of a component other than the largest.
@@ -65,7 +67,10 @@ impl Layout {
         let nodes = wished.len();
         let (component_of_old, count) = components(graph, wished);
         let colour_of_old = colours(graph, wished);
-        let colours = colour_of_old.iter().max().map_or(0, |&most| most as usize + 1);
+        let colours = colour_of_old
+            .iter()
+            .max()
+            .map_or(0, |&most| most as usize + 1);
         // A stable counting sort by colour, the largest component first.
         let key = |old: u32| match graph.row(old).0 {
             [] => colours * 2,
@@ -90,7 +95,9 @@ impl Layout {
         }
         let part = |at: usize| starts[at]..starts[at + 1];
         Self {
-            colours: (0..colours).map(|at| [part(at * 2), part(at * 2 + 1)]).collect(),
+            colours: (0..colours)
+                .map(|at| [part(at * 2), part(at * 2 + 1)])
+                .collect(),
             alone: part(colours * 2),
             components: by_row(&old_of_new, &component_of_old, count),
             old_of_new,

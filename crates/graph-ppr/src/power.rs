@@ -60,7 +60,14 @@ fn step<T: Real, const L: usize>(
         rest = others;
     }
     let run = |(block, mine, moved): &mut (&Block, &mut [[T; L]], [f64; L])| {
-        *moved = step_block(walk, lanes.alpha, (&lanes.seeds, restart), current, block, mine);
+        *moved = step_block(
+            walk,
+            lanes.alpha,
+            (&lanes.seeds, restart),
+            current,
+            block,
+            mine,
+        );
     };
     match work.len() {
         0 | 1 => work.iter_mut().for_each(run),

@@ -154,7 +154,10 @@ pub fn forward_push<T: Real>(
     }
     let share = 1.0 / (1.0 - aside);
     let score = |&inside: &u32| {
-        let (residual, kept) = (space.nodes[inside as usize].residual, space.kept[inside as usize]);
+        let (residual, kept) = (
+            space.nodes[inside as usize].residual,
+            space.kept[inside as usize],
+        );
         let score = kept.wide() + (1.0 - alpha) * residual.wide();
         (walk.outside(inside), T::of(score * share))
     };
@@ -185,10 +188,18 @@ pub(crate) fn near<T: Real>(
 ) -> impl Iterator<Item = (usize, f64)> {
     let epsilon = 5.0 / ((1.0 - alpha) * walk.entries().max(1) as f64);
     push_all(walk, seeds, &PushOptions { alpha, epsilon }, space);
-    let PushSpace { nodes, kept, reached, .. } = space;
+    let PushSpace {
+        nodes,
+        kept,
+        reached,
+        ..
+    } = space;
     reached.iter().map(move |&row| {
         let row = row as usize;
-        (row, kept[row].wide() + (1.0 - alpha) * nodes[row].residual.wide())
+        (
+            row,
+            kept[row].wide() + (1.0 - alpha) * nodes[row].residual.wide(),
+        )
     })
 }
 
@@ -211,9 +222,9 @@ fn push_all<T: Real, S: Real>(
     }
     match &matrix.weights {
         Weights::Ones => run(walk, matrix, alpha, epsilon, space, |_| 1.0),
-        Weights::Single(weights) => {
-            run(walk, matrix, alpha, epsilon, space, |at| f64::from(weights[at]))
-        }
+        Weights::Single(weights) => run(walk, matrix, alpha, epsilon, space, |at| {
+            f64::from(weights[at])
+        }),
         Weights::Double(weights) => run(walk, matrix, alpha, epsilon, space, |at| weights[at]),
     }
 }

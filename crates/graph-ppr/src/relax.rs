@@ -74,7 +74,11 @@ impl<T: Real, const L: usize> Lines<T, L> {
         let numbers = vec![T::default(); rows * L + Self::BYTES / size_of::<T>()];
         let first = numbers.as_ptr().align_offset(Self::BYTES);
         let first = first.min(numbers.len() - rows * L);
-        Self { numbers, first, rows }
+        Self {
+            numbers,
+            first,
+            rows,
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -82,11 +86,15 @@ impl<T: Real, const L: usize> Lines<T, L> {
     }
 
     fn rows(&self) -> &[[T; L]] {
-        self.numbers[self.first..self.first + self.rows * L].as_chunks().0
+        self.numbers[self.first..self.first + self.rows * L]
+            .as_chunks()
+            .0
     }
 
     fn rows_mut(&mut self) -> &mut [[T; L]] {
-        self.numbers[self.first..self.first + self.rows * L].as_chunks_mut().0
+        self.numbers[self.first..self.first + self.rows * L]
+            .as_chunks_mut()
+            .0
     }
 }
 
@@ -199,7 +207,10 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             true => self.seeded.first() == Some(&0),
             false => self.seeded.last().is_some_and(|&last| last > 0),
         };
-        let mut total = Swept { moved: [0.0; L], mass: [0.0; L] };
+        let mut total = Swept {
+            moved: [0.0; L],
+            mass: [0.0; L],
+        };
         let mut count = |block: &Block, swept: Swept<L>| {
             for lane in 0..L {
                 total.moved[lane] += swept.moved[lane];
@@ -220,7 +231,14 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             let mut work = Vec::with_capacity(blocks.len());
             for block in blocks.iter().filter(live) {
                 let (mine, others) = rest.split_at_mut(block.rows.len());
-                work.push((block, mine, Swept { moved: [0.0; L], mass: [0.0; L] }));
+                work.push((
+                    block,
+                    mine,
+                    Swept {
+                        moved: [0.0; L],
+                        mass: [0.0; L],
+                    },
+                ));
                 rest = others;
             }
             work.par_iter_mut().for_each(|(block, mine, swept)| {
@@ -284,7 +302,9 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
         });
         let sum = self.kept[lane] - below;
         if sum != 1.0 {
-            scores.iter_mut().for_each(|score| *score = T::of(score.wide() / sum));
+            scores
+                .iter_mut()
+                .for_each(|score| *score = T::of(score.wide() / sum));
         }
         scores
     }
@@ -344,9 +364,13 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
         let leaves = 1.0 - self.lanes.alpha;
         let (walk, components) = (self.walk, &self.walk.components);
         let shift_of = |component: usize| self.constant[component].map(|value| leaves * value);
-        let from = walk.loops.partition_point(|entry| (entry.0 as usize) < rows.start);
+        let from = walk
+            .loops
+            .partition_point(|entry| (entry.0 as usize) < rows.start);
         for &(row, share) in &walk.loops[from..] {
-            let Some(at) = (row as usize).checked_sub(rows.start).filter(|&at| at < sums.len())
+            let Some(at) = (row as usize)
+                .checked_sub(rows.start)
+                .filter(|&at| at < sums.len())
             else {
                 break;
             };
@@ -364,7 +388,14 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
         match block.largest {
             true => {
                 let shift = shift_of(0);
-                move_rows(sums, mine, (strength, inverse), &self.omega, |_| shift, tally);
+                move_rows(
+                    sums,
+                    mine,
+                    (strength, inverse),
+                    &self.omega,
+                    |_| shift,
+                    tally,
+                );
             }
             false => {
                 let shift = |at: usize| shift_of(components.of_row(rows.start + at));
@@ -384,18 +415,19 @@ fn move_rows<T: Real, const L: usize>(
     tally: &mut Tally<L>,
 ) {
     let Tally { moved, mass } = tally;
-    let mut move_row = |strand: usize, at: usize, sums: &[f64; L], mine: &mut [T; L], s: T, i: T| {
-        let (strength, inverse) = (s.wide(), i.wide());
-        let shift = shift(at);
-        for lane in 0..L {
-            let old = mine[lane].wide();
-            let target = sums[lane] * inverse - shift[lane];
-            let new = T::of(old + omega[lane] * (target - old));
-            mine[lane] = new;
-            moved[strand][lane] += strength * (new.wide() - old).abs();
-            mass[strand][lane] += strength * new.wide();
-        }
-    };
+    let mut move_row =
+        |strand: usize, at: usize, sums: &[f64; L], mine: &mut [T; L], s: T, i: T| {
+            let (strength, inverse) = (s.wide(), i.wide());
+            let shift = shift(at);
+            for lane in 0..L {
+                let old = mine[lane].wide();
+                let target = sums[lane] * inverse - shift[lane];
+                let new = T::of(old + omega[lane] * (target - old));
+                mine[lane] = new;
+                moved[strand][lane] += strength * (new.wide() - old).abs();
+                mass[strand][lane] += strength * new.wide();
+            }
+        };
     let (sums, last_sums) = sums.as_chunks::<STRANDS>();
     let (mine, last_mine) = mine.as_chunks_mut::<STRANDS>();
     let (strength, last_strength) = strength.as_chunks::<STRANDS>();
@@ -407,7 +439,11 @@ fn move_rows<T: Real, const L: usize>(
         }
         first += STRANDS;
     }
-    let last = last_sums.iter().zip(last_mine).zip(last_strength).zip(last_inverse);
+    let last = last_sums
+        .iter()
+        .zip(last_mine)
+        .zip(last_strength)
+        .zip(last_inverse);
     for (at, (((sums, mine), &s), &i)) in last.enumerate() {
         move_row(at, first + at, sums, mine, s, i);
     }
@@ -420,7 +456,10 @@ struct Tally<const L: usize> {
 
 impl<const L: usize> Default for Tally<L> {
     fn default() -> Self {
-        Self { moved: [[0.0; L]; STRANDS], mass: [[0.0; L]; STRANDS] }
+        Self {
+            moved: [[0.0; L]; STRANDS],
+            mass: [[0.0; L]; STRANDS],
+        }
     }
 }
 
@@ -429,13 +468,18 @@ impl<const L: usize> Tally<L> {
         let sum = |[a, b, c, d]: [[f64; L]; STRANDS]| {
             std::array::from_fn(|lane| (a[lane] + b[lane]) + (c[lane] + d[lane]))
         };
-        Swept { moved: sum(self.moved), mass: sum(self.mass) }
+        Swept {
+            moved: sum(self.moved),
+            mass: sum(self.mass),
+        }
     }
 }
 
 fn chunks(rows: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
     let end = rows.end;
-    rows.clone().step_by(CHUNK).map(move |first| first..end.min(first + CHUNK))
+    rows.clone()
+        .step_by(CHUNK)
+        .map(move |first| first..end.min(first + CHUNK))
 }
 
 /// A lane's ω, from what its sweeps show.
@@ -461,7 +505,12 @@ impl Omega {
     const WORTH: f64 = 0.01;
 
     fn new(alpha: f64) -> Self {
-        Self { value: Self::best(alpha * alpha / 4.0), alpha, age: 0, last: f64::INFINITY }
+        Self {
+            value: Self::best(alpha * alpha / 4.0),
+            alpha,
+            age: 0,
+            last: f64::INFINITY,
+        }
     }
 
     fn best(square: f64) -> f64 {

@@ -345,7 +345,9 @@ fn loops<T: Real>(matrix: &Matrix, strength: &[T], undirected: bool) -> Vec<(u32
     let rows = if undirected { strength.len() } else { 0 };
     let share = |row: usize| {
         let range = matrix.starts[row]..matrix.starts[row + 1];
-        let at = matrix.columns[range.clone()].binary_search(&(row as u32)).ok()?;
+        let at = matrix.columns[range.clone()]
+            .binary_search(&(row as u32))
+            .ok()?;
         let weight = match &matrix.weights {
             Weights::Ones => 1.0,
             Weights::Single(weights) => f64::from(weights[range.start + at]),

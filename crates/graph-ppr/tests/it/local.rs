@@ -80,7 +80,10 @@ fn seeds_without_edges_are_exact() {
         assert_eq!((found.scores.len(), found.growth), (3, 0.0));
         for &(node, score) in &found.scores {
             let short = expected[node as usize] - score;
-            assert!((0.0..=found.error_bound + 1e-12).contains(&(short + 1e-13)), "{short}");
+            assert!(
+                (0.0..=found.error_bound + 1e-12).contains(&(short + 1e-13)),
+                "{short}"
+            );
             assert!(short <= found.score_bound + 1e-12);
         }
         let returns = dangling == Dangling::Restart;
@@ -103,7 +106,10 @@ fn scores_grow_by_what_dangles() {
     assert_eq!(found.pushes, 1);
     let (node, score) = found.scores[0];
     let (exact, most) = (expected[node as usize], score * (1.0 + found.growth));
-    assert!(score * 1.1 < exact && exact <= most + 1e-12, "{score} {exact} {most}");
+    assert!(
+        score * 1.1 < exact && exact <= most + 1e-12,
+        "{score} {exact} {most}"
+    );
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What relaxation promises beyond the right result: few sweeps, and a bound at each of them.
 
 use cornu_graph_ppr::{
-    Dangling, Graph, GraphBuilder, Method, Restart, SolveOptions, Walk, personalized_pagerank, solve,
+    Dangling, Graph, GraphBuilder, Method, Restart, SolveOptions, Walk, personalized_pagerank,
+    solve,
 };
 use proptest::prelude::*;
 
@@ -81,7 +82,10 @@ fn a_chain_shows_which_omega_it_wants() {
     let graph = graph(3_000, (1..3_000).map(|node| (node - 1, node, 1.0)));
     for (alpha, most) in [(0.5, 14), (0.85, 30), (0.95, 52)] {
         let (found, power) = sweeps(&graph, alpha);
-        assert!(found <= most && found * 2 <= power, "{alpha}: {found}, {power}");
+        assert!(
+            found <= most && found * 2 <= power,
+            "{alpha}: {found}, {power}"
+        );
     }
 }
 
@@ -90,13 +94,21 @@ fn a_chain_shows_which_omega_it_wants() {
 fn several_components_take_no_more_sweeps_than_one() {
     let of_three = |at: u32| {
         let (part, at) = (at % 3, at / 3);
-        (part * 1_000 + scatter(at, 1_000), part * 1_000 + scatter(at + 77_777, 1_000), 1.0)
+        (
+            part * 1_000 + scatter(at, 1_000),
+            part * 1_000 + scatter(at + 77_777, 1_000),
+            1.0,
+        )
     };
     let graph = graph(3_003, (0..30_000).map(of_three));
     let walk = Walk::<f64>::new(&graph, Dangling::Restart).unwrap();
     let seeds = Restart::new(3_003, [(1, 1.0), (1_007, 2.0), (2_011, 3.0), (3_001, 4.0)]).unwrap();
     let found = solve(&walk, &seeds, &SolveOptions::new(0.85)).unwrap();
-    assert!(found.converged && found.iterations <= 16, "{}", found.iterations);
+    assert!(
+        found.converged && found.iterations <= 16,
+        "{}",
+        found.iterations
+    );
     // The seed without edges keeps (1 − α) of what it weighs, and what returns is shared.
     let kept = 1.0 - 0.85 * 0.4;
     for (part, mass) in [(0, 0.1), (1, 0.2), (2, 0.3)] {
