@@ -7,6 +7,9 @@ use crate::real::Real;
 use crate::solve::{Lanes, Solved};
 use crate::walk::{Block, Walk};
 
+/// Entries from which handing blocks to other threads pays.
+const PARALLEL: usize = 65_536;
+
 /// p ← α p P + (1 − α) r from p = r, until two iterates are within the tolerance.
 pub(crate) fn power<T: Real, const L: usize>(
     walk: &Walk<T>,
@@ -69,9 +72,9 @@ fn step<T: Real, const L: usize>(
             mine,
         );
     };
-    match work.len() {
-        0 | 1 => work.iter_mut().for_each(run),
-        _ => work.par_iter_mut().for_each(run),
+    match walk.entries() >= PARALLEL && rayon::current_num_threads() > 1 {
+        true => work.par_iter_mut().for_each(run),
+        false => work.iter_mut().for_each(run),
     }
     let mut total = [0.0; L];
     for (_, _, moved) in &work {
