@@ -97,7 +97,7 @@ systems["cornu f64 1e-10 power"] = lambda seeds: rust.run(f"solve f64 power {ALP
 systems["cornu f32 1e-6"] = lambda seeds: rust.run(f"solve f32 auto {ALPHA} 1e-6", seeds)
 systems["cornu f64 1e-10 batch of 8"] = lambda seeds: rust.batch(f"batch f64 {ALPHA} 1e-10", seeds)
 systems["cornu f32 1e-6 batch of 8"] = lambda seeds: rust.batch(f"batch f32 {ALPHA} 1e-6", seeds)
-for epsilon in ("1e-5", "1e-6", "1e-7"):
+for epsilon in ("1e-5", "2e-6", "1e-6"):
     systems[f"cornu f32 push {epsilon}"] = (
         lambda seeds, epsilon=epsilon: rust.run(f"push f32 {ALPHA} {epsilon}", seeds))
 

@@ -97,9 +97,9 @@ pub enum PprError {
         /// The value.
         epsilon: f64,
     },
-    /// The Chebyshev iteration was asked for on a directed graph.
+    /// Relaxation was asked for on a directed graph.
     #[error(
-        "the Chebyshev iteration needs an undirected graph (a real spectrum); use Method::Power, \
+        "relaxation needs an undirected graph (symmetric equations); use Method::Power, \
          or Method::Auto, which does so"
     )]
     Directed,

@@ -1,19 +1,11 @@
-//! One step of the iteration, for one restart vector or several side by side.
+//! What flows into each node: rows of the matrix times a vector, for one lane or several side by
+//! side.
 //!
 //! Vectors hold z = p ⊘ strength, so that undirected matrices are gathered from without weights of
-//! their own and directed ones need no transposed P. A step is, per node v and lane,
-//!
-//! ```text
-//! t_v = inverse_v · (α · Σ_{u→v} W_uv z_u + c · r_v)      the next power iterate
-//! z'_v = ω · t_v + (1 − ω) · z''_v                        z'': the iterate before z
-//! ```
-//!
-//! which is power iteration for ω = 1 and Chebyshev's for his weights. The sums of a row are in an
-//! order that depends on the row alone, so a lane's bits do not depend on the others.
+//! their own and directed ones need no transposed P. The sums of a row are in an order that depends
+//! on the row alone, so a lane's bits depend neither on the other lanes nor on the threads.
 
 use std::ops::Range;
-
-use rayon::prelude::*;
 
 use crate::real::Real;
 use crate::walk::{Matrix, Walk, Weights};
@@ -21,104 +13,59 @@ use crate::walk::{Matrix, Walk, Weights};
 /// Rows from this length are summed in four strands, which a processor adds side by side.
 const LONG: usize = 32;
 
-/// Numbers of a step that differ by lane.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step<const L: usize> {
-    pub(crate) alpha: f64,
-    /// What the restart vector is multiplied by.
-    pub(crate) restart: [f64; L],
-    pub(crate) omega: [f64; L],
-}
+/// Rows whose sums are made before the vectors are touched: few enough for the first-level cache.
+pub(crate) const CHUNK: usize = 128;
+
+/// Sums over rows are added in so many strands, row by row in turn, and then pairwise: one sum
+/// alone would wait for itself.
+pub(crate) const STRANDS: usize = 4;
 
 /// A restart weight: row (in the walk's numbers), lane, weight. Sorted by row, then lane.
 pub(crate) type Seed = (u32, u32, f64);
 
-/// Makes the next iterate of `current` in `other`, which holds the one before. Returns, by lane,
-/// ‖t − z‖₁ in terms of p: the residual of `current`.
-pub(crate) fn step<T: Real, const L: usize>(
-    walk: &Walk<T>,
-    seeds: &[Seed],
-    step: &Step<L>,
-    current: &[[T; L]],
-    other: &mut [[T; L]],
-) -> [f64; L] {
-    match &walk.incoming.weights {
-        Weights::Ones => blocks(walk, Ones, seeds, step, current, other),
-        Weights::Single(weights) => blocks(walk, &weights[..], seeds, step, current, other),
-        Weights::Double(weights) => blocks(walk, &weights[..], seeds, step, current, other),
-    }
+/// The seeds of some rows.
+pub(crate) fn seeds_of(seeds: &[Seed], rows: &Range<usize>) -> Range<usize> {
+    let before = |row: usize| seeds.partition_point(|seed| (seed.0 as usize) < row);
+    before(rows.start)..before(rows.end)
 }
 
-fn blocks<T: Real, V: Values, const L: usize>(
+/// α Σ_{u→v} W_uv z_u + restart · r_v for the rows v, at most [`CHUNK`] of them.
+pub(crate) fn inflow<'a, T: Real, const L: usize>(
     walk: &Walk<T>,
-    values: V,
-    seeds: &[Seed],
-    step: &Step<L>,
-    current: &[[T; L]],
-    other: &mut [[T; L]],
-) -> [f64; L] {
-    let mut work = Vec::with_capacity(walk.blocks.len());
-    let mut rest = other;
-    for rows in &walk.blocks {
-        let (mine, others) = rest.split_at_mut(rows.len());
-        work.push((rows.clone(), mine, [0.0; L]));
-        rest = others;
+    rows: &Range<usize>,
+    alpha: f64,
+    (seeds, restart): (&[Seed], &[f64; L]),
+    z: &[[T; L]],
+    out: &'a mut [[f64; L]; CHUNK],
+) -> &'a mut [[f64; L]] {
+    let out = &mut out[..rows.len()];
+    let matrix = &walk.incoming;
+    match &matrix.weights {
+        Weights::Ones => row_sums(matrix, Ones, rows, z, out),
+        Weights::Single(weights) => row_sums(matrix, &weights[..], rows, z, out),
+        Weights::Double(weights) => row_sums(matrix, &weights[..], rows, z, out),
     }
-    let run = |(rows, mine, residual): &mut (Range<usize>, &mut [[T; L]], [f64; L])| {
-        *residual = block(walk, values, seeds, step, current, rows.clone(), mine);
-    };
-    match work.len() {
-        0 | 1 => work.iter_mut().for_each(run),
-        _ => work.par_iter_mut().for_each(run),
+    for sum in out.as_flattened_mut() {
+        *sum *= alpha;
     }
-    let mut total = [0.0; L];
-    for (_, _, residual) in &work {
-        for lane in 0..L {
-            total[lane] += residual[lane];
-        }
+    for &(row, lane, weight) in &seeds[seeds_of(seeds, rows)] {
+        let lane = lane as usize;
+        out[row as usize - rows.start][lane] += restart[lane] * weight;
     }
-    total
+    out
 }
 
-fn block<T: Real, V: Values, const L: usize>(
-    walk: &Walk<T>,
+#[inline(always)]
+fn row_sums<T: Real, V: Values, const L: usize>(
+    matrix: &Matrix,
     values: V,
-    seeds: &[Seed],
-    step: &Step<L>,
-    current: &[[T; L]],
-    rows: Range<usize>,
-    out: &mut [[T; L]],
-) -> [f64; L] {
-    let first = rows.start;
-    let strength = &walk.strength[rows.clone()];
-    let inverse = &walk.inverse[rows.clone()];
-    let here = &current[rows.clone()];
-    let mut seed = seeds.partition_point(|seed| (seed.0 as usize) < first);
-    let mut next_seed = seeds.get(seed).map_or(usize::MAX, |seed| seed.0 as usize);
-    let mut residual = [0.0; L];
-    let mut finish = |at: usize, sum: [f64; L]| {
-        let mut inflow = sum.map(|sum| step.alpha * sum);
-        if first + at == next_seed {
-            while let Some(&(row, lane, weight)) = seeds.get(seed)
-                && row as usize == first + at
-            {
-                inflow[lane as usize] += step.restart[lane as usize] * weight;
-                seed += 1;
-            }
-            next_seed = seeds.get(seed).map_or(usize::MAX, |seed| seed.0 as usize);
-        }
-        let (strength, inverse) = (strength[at].wide(), inverse[at].wide());
-        let (here, out) = (&here[at], &mut out[at]);
-        for lane in 0..L {
-            let power = inflow[lane] * inverse;
-            residual[lane] += strength * (power - here[lane].wide()).abs();
-            let omega = step.omega[lane];
-            out[lane] = T::of(omega * power + (1.0 - omega) * out[lane].wide());
-        }
-    };
-    let starts = &walk.incoming.starts[first..=rows.end];
+    rows: &Range<usize>,
+    z: &[[T; L]],
+    out: &mut [[f64; L]],
+) {
+    let starts = &matrix.starts[rows.start..=rows.end];
     let mut at = 0;
-    while at < rows.len() {
+    while at < out.len() {
         // One vector alone: four rows side by side, which have no sum to wait for.
         if L == 1
             && let Some(&[start, second, third, fourth, end]) = starts[at..].first_chunk::<5>()
@@ -126,18 +73,15 @@ fn block<T: Real, V: Values, const L: usize>(
             let length = second - start;
             let equal = third - second == length && fourth - third == length;
             if equal && end - fourth == length && length < LONG {
-                let sums = four_sums(&walk.incoming, values, start, length, current);
-                for (more, sum) in sums.into_iter().enumerate() {
-                    finish(at + more, sum);
-                }
+                let sums = four_sums(matrix, values, start, length, z);
+                out[at..at + 4].copy_from_slice(&sums);
                 at += 4;
                 continue;
             }
         }
-        finish(at, row_sum(&walk.incoming, values, first + at, current));
+        out[at] = row_sum(matrix, values, rows.start + at, z);
         at += 1;
     }
-    residual
 }
 
 /// The sums of four rows of one length, each in the order of [`row_sum`].

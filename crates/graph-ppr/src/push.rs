@@ -1,7 +1,5 @@
 //! The local method: probability is pushed from the seeds outwards until what is left is small.
 
-use std::collections::VecDeque;
-
 use crate::error::PprError;
 use crate::real::Real;
 use crate::restart::Restart;
@@ -40,19 +38,18 @@ pub struct PushOptions {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Push<T> {
-    /// The nodes that were pushed, each once, with their scores; in the order in which they were
+    /// The nodes that were reached, each once, with their scores; in the order in which they were
     /// reached, the seeds first.
     pub scores: Vec<(u32, T)>,
-    /// The L1 distance from the exact solution: the residual that was not pushed. Not only a
+    /// The L1 distance from the exact solution: α of the residual that was not pushed. Not only a
     /// bound: without rounding it is the distance itself.
     pub error_bound: f64,
-    /// In an undirected graph no exact value is above score · (1 + [`Push::growth`]) + this times
-    /// the node's strength in units of the mean weight of an edge (a node without edges counts as
-    /// having one): ε, and more by what dangling nodes return.
+    /// In an undirected graph no exact value is above the score by more than this times the node's
+    /// strength in units of the mean weight of an edge: α ε, and more by what dangling nodes return.
     pub score_bound: f64,
-    /// By how much, of itself, every score may grow when the residual reaches dangling nodes and
-    /// returns to the seeds. 0 where nothing dangles, as under
-    /// [`Dangling::SelfLoop`](crate::Dangling); else at most α · residual / (what is kept).
+    /// By how much, of itself, every score may grow when the residual reaches dangling nodes of a
+    /// directed graph and returns to the seeds. 0 in undirected graphs, and where nothing dangles,
+    /// as under [`Dangling::SelfLoop`](crate::Dangling).
     pub growth: f64,
     /// How many pushes there were.
     pub pushes: usize,
@@ -60,7 +57,7 @@ pub struct Push<T> {
     pub entries: usize,
 }
 
-/// Memory that [`forward_push`] works in: two numbers a node, kept between calls so that a query
+/// Memory that [`forward_push`] works in: three numbers a node, kept between calls so that a query
 /// costs what it touches and not the size of the graph. One for each thread.
 ///
 /// ```
@@ -71,17 +68,26 @@ pub struct Push<T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PushSpace<T> {
     nodes: Vec<Node<T>>,
+    /// By node what pushes have kept.
+    kept: Vec<T>,
     reached: Vec<u32>,
-    queue: VecDeque<u32>,
+    /// The nodes that were given to since they were last looked at, each once.
+    now: Vec<u32>,
+    next: Vec<u32>,
 }
 
-/// All 0 until something reaches the node.
+/// All that an entry of the matrix touches. All 0 until something reaches the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Node<T> {
-    score: T,
-    /// Above the node's threshold exactly while the node is queued.
     residual: T,
+    /// Bits: [`REACHED`], [`WAITS`].
+    state: u32,
 }
+
+/// Was looked at, and is in the list of those.
+const REACHED: u32 = 1;
+/// Is in the list of those to be looked at.
+const WAITS: u32 = 2;
 
 impl<T: Real> PushSpace<T> {
     /// Nothing yet; grows to the graph that it is used with.
@@ -92,39 +98,24 @@ impl<T: Real> PushSpace<T> {
 
     fn clear(&mut self, nodes: usize) {
         for node in self.reached.drain(..) {
-            if let Some(node) = self.nodes.get_mut(node as usize) {
-                *node = Node::default();
+            let node = node as usize;
+            if let (Some(place), Some(kept)) = (self.nodes.get_mut(node), self.kept.get_mut(node)) {
+                (*place, *kept) = Default::default();
             }
         }
-        self.queue.clear();
         self.nodes.resize(nodes, Node::default());
-    }
-
-    /// Adds to a node's residual, and queues it once it is worth a push.
-    #[inline(always)]
-    fn give(&mut self, node: u32, mass: f64, threshold: T) {
-        let place = &mut self.nodes[node as usize];
-        let before = place.residual;
-        let after = T::of(before.wide() + mass);
-        place.residual = after;
-        if before == T::default() && place.score == T::default() {
-            self.reached.push(node);
-        }
-        if before <= threshold && after > threshold {
-            self.queue.push_back(node);
-        }
+        self.kept.resize(nodes, T::default());
     }
 }
 
-/// Forward push (Andersen, Chung and Lang 2006), first in first out.
+/// Forward push (Andersen, Chung and Lang 2006), in rounds.
 ///
 /// A push of node u keeps 1 − α of u's residual as score and gives α of it to the nodes that u
-/// leads to. Scores and residuals together are always 1, and p = score + Σ_u residual_u · ppr(u),
-/// so what is left as residual is the L1 error, which [`Push::error_bound`] returns. In an
+/// leads to. A round looks once at each node that was given something since the last one. In the
+/// end 1 − α of what was not pushed counts as well, where it stands: the rest, α of the residual,
+/// is the L1 error, which [`Push::error_bound`] returns. Scores and it together are always 1. In an
 /// undirected graph each score has a bound of its own, [`Push::score_bound`], since
-/// strength_u · ppr(u)_v = strength_v · ppr(v)_u while mass stays where it dangles; what returns
-/// from there multiplies all scores alike, [`Push::growth`].
-/// Mass that reaches a dangling node under [`Dangling::Restart`](crate::Dangling) is put aside and
+/// strength_u · ppr(u)_v = strength_v · ppr(v)_u. Mass that reaches a dangling node under [`Dangling::Restart`](crate::Dangling) is put aside and
 /// shared out at the end: what returns to the seeds spreads as the whole does.
 ///
 /// Time: at most 1 / (ε · (1 − α)) entries where weights are equal, whatever the size of the
@@ -147,53 +138,95 @@ pub fn forward_push<T: Real>(
         return Err(PprError::Epsilon { epsilon });
     }
     restart.check(walk.nodes())?;
-    space.clear(walk.nodes());
     let matrix = walk.outgoing();
-    let epsilon = epsilon / walk.unit();
-    for &(node, weight) in restart.entries() {
-        let node = walk.inside(node);
-        let threshold = T::of(epsilon * walk.strength[node as usize].wide());
-        space.give(node, weight, threshold);
-    }
-    let mut tally = Tally::default();
-    match &matrix.weights {
-        Weights::Ones => run(walk, matrix, alpha, epsilon, space, &mut tally, |_| 1.0),
-        Weights::Single(weights) => {
-            let weight = |at: usize| f64::from(weights[at]);
-            run(walk, matrix, alpha, epsilon, space, &mut tally, weight);
-        }
-        Weights::Double(weights) => {
-            run(walk, matrix, alpha, epsilon, space, &mut tally, |at| {
-                weights[at]
-            });
-        }
-    }
-    let share = 1.0 / (1.0 - tally.aside);
-    let mut scores = Vec::with_capacity(space.reached.len());
-    let mut left = 0.0;
+    let seeds = restart.entries().iter();
+    let seeds = seeds.map(|&(node, weight)| (walk.inside(node), weight));
+    let tally = push_all(walk, seeds, options, space);
+    let (mut left, mut aside) = (0.0, tally.aside);
+    let loose = !walk.loose.is_empty();
     for &inside in &space.reached {
-        let node = &space.nodes[inside as usize];
-        left += node.residual.wide();
-        if node.score > T::default() {
-            let score = T::of(node.score.wide() * share);
-            scores.push((walk.outside(inside), score));
+        let gives = alpha * space.nodes[inside as usize].residual.wide();
+        let row = inside as usize;
+        match loose && matrix.starts[row] == matrix.starts[row + 1] {
+            true => aside += gives,
+            false => left += gives,
         }
     }
-    // A unit of residual keeps 1 − α where it stands, so at most α of it can dangle.
-    let dangling = !walk.loose.is_empty();
-    let most = if dangling {
-        1.0 / (1.0 - tally.aside - alpha * left)
-    } else {
-        share
+    let share = 1.0 / (1.0 - aside);
+    let score = |&inside: &u32| {
+        let (residual, kept) = (
+            space.nodes[inside as usize].residual,
+            space.kept[inside as usize],
+        );
+        let score = kept.wide() + (1.0 - alpha) * residual.wide();
+        (walk.outside(inside), T::of(score * share))
+    };
+    let scores = space.reached.iter().map(score).collect();
+    // A unit keeps 1 − α where it arrives, so at most α of it can dangle; in an undirected graph
+    // nothing arrives where nothing leaves.
+    let most = match loose && !walk.is_undirected() {
+        true => 1.0 / (1.0 - aside - alpha * left),
+        false => share,
     };
     Ok(Push {
         scores,
         error_bound: left * share,
-        score_bound: options.epsilon * most,
+        score_bound: alpha * options.epsilon * most,
         growth: most / share - 1.0,
         pushes: tally.pushes,
         entries: tally.entries,
     })
+}
+
+/// A start for an exact solver: what push finds with no more than a fifth of the entries, where
+/// weights are equal, as rows with their scores. The precision is that of `f32`.
+pub(crate) fn near<T: Real>(
+    walk: &Walk<T>,
+    seeds: impl Iterator<Item = (u32, f64)>,
+    alpha: f64,
+    space: &mut PushSpace<f32>,
+) -> impl Iterator<Item = (usize, f64)> {
+    let epsilon = 5.0 / ((1.0 - alpha) * walk.entries().max(1) as f64);
+    push_all(walk, seeds, &PushOptions { alpha, epsilon }, space);
+    let PushSpace {
+        nodes,
+        kept,
+        reached,
+        ..
+    } = space;
+    reached.iter().map(move |&row| {
+        let row = row as usize;
+        (
+            row,
+            kept[row].wide() + (1.0 - alpha) * nodes[row].residual.wide(),
+        )
+    })
+}
+
+/// Pushes until no residual is above ε. Seeds are rows.
+fn push_all<T: Real, S: Real>(
+    walk: &Walk<T>,
+    seeds: impl Iterator<Item = (u32, f64)>,
+    options: &PushOptions,
+    space: &mut PushSpace<S>,
+) -> Tally {
+    let PushOptions { alpha, epsilon } = *options;
+    let (matrix, epsilon) = (walk.outgoing(), epsilon / walk.unit());
+    space.clear(walk.nodes());
+    for (row, weight) in seeds {
+        space.nodes[row as usize] = Node {
+            residual: S::of(weight),
+            state: WAITS,
+        };
+        space.now.push(row);
+    }
+    match &matrix.weights {
+        Weights::Ones => run(walk, matrix, alpha, epsilon, space, |_| 1.0),
+        Weights::Single(weights) => run(walk, matrix, alpha, epsilon, space, |at| {
+            f64::from(weights[at])
+        }),
+        Weights::Double(weights) => run(walk, matrix, alpha, epsilon, space, |at| weights[at]),
+    }
 }
 
 #[derive(Default)]
@@ -204,32 +237,61 @@ struct Tally {
     aside: f64,
 }
 
-fn run<T: Real>(
+fn run<T: Real, S: Real>(
     walk: &Walk<T>,
     matrix: &Matrix,
     alpha: f64,
     epsilon: f64,
-    space: &mut PushSpace<T>,
-    tally: &mut Tally,
+    space: &mut PushSpace<S>,
     weight: impl Fn(usize) -> f64,
-) {
-    while let Some(node) = space.queue.pop_front() {
-        let place = &mut space.nodes[node as usize];
-        let residual = place.residual.wide();
-        place.residual = T::default();
-        place.score = T::of(place.score.wide() + (1.0 - alpha) * residual);
-        tally.pushes += 1;
-        let range = matrix.starts[node as usize]..matrix.starts[node as usize + 1];
-        tally.entries += range.len();
-        if range.is_empty() {
-            tally.aside += alpha * residual;
-            continue;
+) -> Tally {
+    let mut tally = Tally::default();
+    let PushSpace {
+        nodes,
+        kept,
+        reached,
+        now,
+        next,
+    } = space;
+    while !now.is_empty() {
+        let mut waiting = 0;
+        for &node in now.iter() {
+            let row = node as usize;
+            let place = &mut nodes[row];
+            if place.state & REACHED == 0 {
+                reached.push(node);
+            }
+            place.state = REACHED;
+            let residual = place.residual.wide();
+            if residual <= epsilon * walk.strength[row].wide() {
+                continue;
+            }
+            place.residual = S::default();
+            kept[row] = S::of(kept[row].wide() + (1.0 - alpha) * residual);
+            let entries = matrix.starts[row]..matrix.starts[row + 1];
+            tally.pushes += 1;
+            tally.entries += entries.len();
+            if entries.is_empty() {
+                tally.aside += alpha * residual;
+                continue;
+            }
+            let each = alpha * residual * walk.inverse[row].wide();
+            let room = waiting + entries.len();
+            if next.len() < room {
+                next.resize(room * 2, 0);
+            }
+            // Written in any case and kept by a sum, not by a jump that nobody can predict.
+            for at in entries {
+                let to = matrix.columns[at];
+                let place = &mut nodes[to as usize];
+                place.residual = S::of(place.residual.wide() + each * weight(at));
+                next[waiting] = to;
+                waiting += usize::from(place.state & WAITS == 0);
+                place.state |= WAITS;
+            }
         }
-        let each = alpha * residual * walk.inverse[node as usize].wide();
-        for at in range {
-            let to = matrix.columns[at];
-            let threshold = T::of(epsilon * walk.strength[to as usize].wide());
-            space.give(to, each * weight(at), threshold);
-        }
+        now.clear();
+        now.extend_from_slice(&next[..waiting]);
     }
+    tally
 }

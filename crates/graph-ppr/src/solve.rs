@@ -1,8 +1,10 @@
 //! Exact solvers: p = α p P + (1 − α) r, to a stated distance.
 
 use crate::error::PprError;
-use crate::kernel::{Seed, Step, step};
+use crate::kernel::Seed;
+use crate::power::power;
 use crate::real::Real;
+use crate::relax::relax;
 use crate::restart::Restart;
 use crate::walk::Walk;
 
@@ -79,26 +81,26 @@ fn enough(alpha: f64, tolerance: f64) -> f64 {
 /// let mut builder = GraphBuilder::directed(2)?;
 /// builder.add(0, 1, 1.0)?;
 /// let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart)?;
-/// let options = SolveOptions { method: Method::Chebyshev, ..SolveOptions::new(0.5) };
+/// let options = SolveOptions { method: Method::Relaxation, ..SolveOptions::new(0.5) };
 /// let refused = solve(&walk, &Restart::new(2, [(0, 1.0)])?, &options);
 /// assert_eq!(refused.unwrap_err(), PprError::Directed);
 /// # Ok::<(), PprError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Chebyshev for undirected graphs, power iteration for directed ones.
+    /// Relaxation for undirected graphs, power iteration for directed ones.
     #[default]
     Auto,
     /// p ← α p P + (1 − α) r. The error falls by α in each step.
     Power,
-    /// Chebyshev's semi-iterative method (Golub and Varga 1961). An undirected walk is reversible:
-    /// P is similar to the symmetric D^-½ W D^-½, so its spectrum is real and within [−1, 1], and
-    /// the polynomial that is smallest there makes the error fall by α / (1 + √(1 − α²)) in each
-    /// step: 0.27 for α = 0.5, 0.56 for 0.85. Where the residuals show that the spectrum is smaller,
-    /// so is the interval, and the error falls faster. No similarity has to be computed, since a
-    /// polynomial in P is the same in either basis; vectors and memory are those of power
-    /// iteration.
-    Chebyshev,
+    /// Successive over-relaxation (Young 1954), each node from the newest values of its neighbours.
+    /// An undirected walk is reversible, so its equations are symmetric and positive definite once
+    /// scaled, and relaxation converges for every ω in (0, 2); ω follows what the sweeps show, and
+    /// after each sweep the mass of each component is set to that of its seeds, which is exact.
+    /// Where two colours are enough for the graph and ω has settled, the error falls by
+    /// (α / (1 + √(1 − α²)))² in each sweep: 0.07 for α = 0.5, 0.31 for 0.85; and faster where the
+    /// graph mixes well. One vector of memory.
+    Relaxation,
 }
 
 /// A solution, with what is known of its distance from the exact one.
@@ -152,7 +154,8 @@ pub fn solve<T: Real>(
     restart.check(walk.nodes())?;
     let method = method(walk, options)?;
     let [solution] = lanes::<T, 1>(walk, [Some(restart)], options, method, most);
-    Ok(solution.unwrap_or_else(|| empty(options.alpha)))
+    // `most` is at least 1, and the last iteration always gives a solution.
+    solution.ok_or(PprError::NoIterations)
 }
 
 /// Power iteration, whatever the method in the options: the recursion of the definition,
@@ -208,28 +211,28 @@ pub fn solve_batch<T: Real>(
 
 fn method<T: Real>(walk: &Walk<T>, options: &SolveOptions) -> Result<Method, PprError> {
     match (options.method, walk.is_undirected()) {
-        (Method::Auto | Method::Chebyshev, true) => Ok(Method::Chebyshev),
+        // Nothing walks: the first step of power iteration is the solution.
+        (Method::Auto | Method::Relaxation, true) if options.alpha == 0.0 => Ok(Method::Power),
+        (Method::Auto | Method::Relaxation, true) => Ok(Method::Relaxation),
         (Method::Auto | Method::Power, _) => Ok(Method::Power),
-        (Method::Chebyshev, false) => Err(PprError::Directed),
+        (Method::Relaxation, false) => Err(PprError::Directed),
     }
 }
 
-fn empty<T>(alpha: f64) -> Solution<T> {
-    Solution {
-        scores: Vec::new(),
-        iterations: 0,
-        residual: 0.0,
-        converged: true,
-        alpha,
-    }
+/// What the solvers take: restart vectors side by side.
+pub(crate) struct Lanes<const L: usize> {
+    pub(crate) alpha: f64,
+    pub(crate) tolerance: f64,
+    pub(crate) wanted: [bool; L],
+    pub(crate) seeds: Vec<Seed>,
 }
 
-/// What a lane is doing.
-#[derive(Clone, Copy, PartialEq)]
-enum Phase {
-    Chebyshev,
-    Power,
-    Done,
+/// What the solvers give, by lane.
+pub(crate) struct Solved<T> {
+    pub(crate) scores: Vec<T>,
+    pub(crate) iterations: usize,
+    pub(crate) residual: f64,
+    pub(crate) converged: bool,
 }
 
 fn lanes<T: Real, const L: usize>(
@@ -239,141 +242,24 @@ fn lanes<T: Real, const L: usize>(
     method: Method,
     most: usize,
 ) -> [Option<Solution<T>>; L] {
-    let alpha = options.alpha;
-    let seeds = seeds(walk, &restarts);
-    let zero = [T::default(); L];
-    let (mut current, mut other) = (vec![zero; walk.nodes()], vec![zero; walk.nodes()]);
-    for &(row, lane, weight) in &seeds {
-        let row = row as usize;
-        current[row][lane as usize] = T::of(weight * walk.inverse[row].wide());
-    }
-    let method = if most == 1 { Method::Power } else { method };
-    let mut solutions: [Option<Solution<T>>; L] = [const { None }; L];
-    let mut phases = restarts.map(|restart| match (restart, method) {
-        (None, _) => Phase::Done,
-        (_, Method::Power) => Phase::Power,
-        _ => Phase::Chebyshev,
-    });
-    if method == Method::Chebyshev {
-        // What nothing leads to and nothing leaves has its final value from the start, so that
-        // the mass of the others is conserved and the error has no part in the eigenvalue 1.
-        for &row in &walk.loose {
-            current[row as usize] = current[row as usize].map(|z| T::of(z.wide() * (1.0 - alpha)));
-        }
-    }
-    let mut polynomials = [Polynomial::new(alpha); L];
-    for iteration in 1..=most {
-        let dangling = dangling(walk, &current);
-        let coefficients = Step {
-            alpha,
-            restart: std::array::from_fn(|lane| match phases[lane] {
-                Phase::Power => 1.0 - alpha + alpha * dangling[lane],
-                _ => 1.0 - alpha,
-            }),
-            omega: std::array::from_fn(|lane| match phases[lane] {
-                Phase::Chebyshev => polynomials[lane].omega,
-                _ => 1.0,
-            }),
-        };
-        let residuals = step(walk, &seeds, &coefficients, &current, &mut other);
-        std::mem::swap(&mut current, &mut other);
-        for lane in 0..L {
-            let small = residuals[lane] <= options.tolerance;
-            let last = iteration == most;
-            match phases[lane] {
-                Phase::Done => {}
-                // The last step is always one of power iteration, whose residual bounds the error.
-                Phase::Chebyshev if !small && iteration + 1 < most => {
-                    polynomials[lane].next(residuals[lane]);
-                }
-                Phase::Chebyshev => {
-                    to_simplex(walk, &mut current, lane);
-                    phases[lane] = Phase::Power;
-                }
-                Phase::Power if !small && !last => {}
-                Phase::Power => {
-                    phases[lane] = Phase::Done;
-                    solutions[lane] = Some(Solution {
-                        scores: scores(walk, &current, lane),
-                        iterations: iteration,
-                        residual: residuals[lane],
-                        converged: small,
-                        alpha,
-                    });
-                }
-            }
-        }
-        if phases.iter().all(|&phase| phase == Phase::Done) {
-            break;
-        }
-    }
-    solutions
-}
-
-/// A lane's Chebyshev polynomials, and the interval [−ρ, ρ] on which they are small.
-///
-/// α bounds the spectrum of α P; but a walk keeps its mass, so the error has no part in the
-/// eigenvalue 1, and the rest may lie in a much smaller interval. So ρ starts at 0 (power
-/// iteration) and grows when the residual falls more slowly than the polynomials promise, to what
-/// the last step's factor says of the largest eigenvalue (Hageman and Young 1981, chapter 5).
-/// Outside the interval the iteration still converges, only more slowly.
-#[derive(Clone, Copy)]
-struct Polynomial {
-    alpha: f64,
-    rho: f64,
-    omega: f64,
-    /// Steps on this interval.
-    age: i32,
-    /// The residual at its first step, and at the last one.
-    first: f64,
-    last: f64,
-}
-
-impl Polynomial {
-    /// Steps on an interval before it is judged.
-    const PATIENCE: i32 = 4;
-    /// How much worse than promised the residual may be (the promise is of another norm).
-    const SLACK: f64 = 2.0;
-    /// The estimate comes from below.
-    const MARGIN: f64 = 1.05;
-
-    fn new(alpha: f64) -> Self {
-        Self {
-            alpha,
-            rho: 0.0,
-            omega: 1.0,
-            age: 0,
-            first: 0.0,
-            last: 0.0,
-        }
-    }
-
-    /// Takes the residual that the step started from, and sets ω for the next.
-    fn next(&mut self, residual: f64) {
-        if self.age == 0 {
-            self.first = residual;
-        }
-        self.age += 1;
-        let square = self.rho * self.rho;
-        self.omega = match self.age {
-            1 => 2.0 / (2.0 - square),
-            _ => 4.0 / (4.0 - square * self.omega),
-        };
-        if self.age > Self::PATIENCE && self.rho < self.alpha {
-            let width = 1.0 + (1.0 - square).sqrt();
-            let fall = (self.rho / width).powi(self.age - 1);
-            let promised = 2.0 * fall / (1.0 + fall * fall);
-            let factor = residual / self.last * width;
-            let largest = (factor * factor + square) / (2.0 * factor);
-            if residual > Self::SLACK * promised * self.first && largest > self.rho * 1.02 {
-                *self = Self {
-                    rho: (largest * Self::MARGIN).min(self.alpha),
-                    ..Self::new(self.alpha)
-                };
-            }
-        }
-        self.last = residual;
-    }
+    let lanes = Lanes {
+        alpha: options.alpha,
+        tolerance: options.tolerance,
+        wanted: restarts.map(|restart| restart.is_some()),
+        seeds: seeds(walk, &restarts),
+    };
+    let solved = match method {
+        Method::Power => power(walk, &lanes, most),
+        _ => relax(walk, &lanes, most),
+    };
+    let solution = |solved: Solved<T>| Solution {
+        scores: solved.scores,
+        iterations: solved.iterations,
+        residual: solved.residual,
+        converged: solved.converged,
+        alpha: options.alpha,
+    };
+    solved.map(|solved| solved.map(solution))
 }
 
 /// The seeds of all lanes, in the walk's numbers.
@@ -385,44 +271,4 @@ fn seeds<T: Real, const L: usize>(walk: &Walk<T>, restarts: &[Option<&Restart>; 
     }
     seeds.sort_unstable_by_key(|seed| (seed.0, seed.1));
     seeds
-}
-
-/// The mass at nodes that return to the restart vector.
-fn dangling<T: Real, const L: usize>(walk: &Walk<T>, current: &[[T; L]]) -> [f64; L] {
-    let mut mass = [0.0; L];
-    for &row in &walk.loose {
-        let strength = walk.strength[row as usize].wide();
-        for (mass, z) in mass.iter_mut().zip(current[row as usize]) {
-            *mass += z.wide() * strength;
-        }
-    }
-    mass
-}
-
-/// Chebyshev's iterates may dip below 0 by less than their error; the solution does not, so 0 is
-/// nearer to it. And where mass left through dangling nodes, the solution is the iterate over its
-/// sum: what left returns in proportion to r.
-fn to_simplex<T: Real, const L: usize>(walk: &Walk<T>, current: &mut [[T; L]], lane: usize) {
-    let mut sum = 0.0;
-    for (z, strength) in current.iter_mut().zip(&walk.strength) {
-        let value = &mut z[lane];
-        if *value < T::default() {
-            *value = T::default();
-        }
-        sum += value.wide() * strength.wide();
-    }
-    if sum > 0.0 {
-        for z in current {
-            z[lane] = T::of(z[lane].wide() / sum);
-        }
-    }
-}
-
-fn scores<T: Real, const L: usize>(walk: &Walk<T>, current: &[[T; L]], lane: usize) -> Vec<T> {
-    let inside = walk.inside_all().iter();
-    let score = |&row: &u32| {
-        let (z, strength) = (current[row as usize][lane], walk.strength[row as usize]);
-        T::of(z.wide() * strength.wide())
-    };
-    inside.map(score).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use crate::error::PprError;
 use crate::graph::{Dangling, Graph};
+use crate::layout::{Components, Layout};
 use crate::order::{Order, old_of_new};
 use crate::real::Real;
 
@@ -45,9 +46,26 @@ pub struct Walk<T> {
     pub(crate) inverse: Vec<T>,
     /// The dangling nodes under [`Dangling::Restart`].
     pub(crate) loose: Vec<u32>,
-    pub(crate) blocks: Vec<Range<usize>>,
+    pub(crate) blocks: Vec<Block>,
+    /// The blocks of each colour, whose nodes share no edge. A directed graph has one colour, which
+    /// means nothing.
+    pub(crate) colours: Vec<Range<usize>>,
+    pub(crate) components: Components,
+    /// Of undirected graphs the first row of the nodes without edges: there is none before.
+    pub(crate) alone: usize,
+    /// Sum of the strengths of each component; 0 for a node without edges.
+    pub(crate) volumes: Vec<f64>,
+    /// Of undirected graphs the nodes with self-loops: row, and their share of the row's weights.
+    pub(crate) loops: Vec<(u32, f64)>,
     /// The mean weight of an edge, in `f32`, so that it is exact in any kind of matrix.
     unit: f64,
+}
+
+/// Rows that are worked on together: of one colour, and all or none of the largest component.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) rows: Range<usize>,
+    pub(crate) largest: bool,
 }
 
 /// CSR over the walk's own numbers, without the weights where they are all 1. Columns are below
@@ -82,7 +100,16 @@ impl<T: Real> Walk<T> {
     /// As [`Walk::new`].
     pub fn with_order(graph: &Graph, dangling: Dangling, order: Order) -> Result<Self, PprError> {
         let scale = scale::<T>(graph)?;
-        let old_of_new = old_of_new(graph, order);
+        let wished = old_of_new(graph, order);
+        let layout = match graph.is_undirected() {
+            true => Layout::new(graph, &wished),
+            false => Layout::plain(wished),
+        };
+        let Layout {
+            old_of_new,
+            components,
+            ..
+        } = layout;
         let nodes = old_of_new.len();
         let mut new_of_old = vec![0_u32; nodes];
         for (new, &old) in old_of_new.iter().enumerate() {
@@ -153,12 +180,28 @@ impl<T: Real> Walk<T> {
             columns,
             weights,
         };
+        let alone = layout.alone.start;
+        let (blocks, colours) = blocks(&incoming.starts, &layout.colours, layout.alone);
+        let inverse = strength.iter().map(|sum: &f64| T::of(1.0 / sum)).collect();
+        let strength: Vec<T> = strength.iter().map(|&sum| T::of(sum)).collect();
+        let mut volumes = vec![0.0; components.len()];
+        for (row, strength) in strength.iter().enumerate() {
+            volumes[components.of_row(row)] += strength.wide();
+        }
+        for row in alone..nodes {
+            volumes[components.of_row(row)] = 0.0;
+        }
         Ok(Self {
             undirected: graph.is_undirected(),
             dangling,
-            blocks: blocks(&incoming.starts),
-            inverse: strength.iter().map(|sum: &f64| T::of(1.0 / sum)).collect(),
-            strength: strength.iter().map(|&sum| T::of(sum)).collect(),
+            blocks,
+            colours,
+            alone,
+            loops: loops(&incoming, &strength, graph.is_undirected()),
+            volumes,
+            components,
+            inverse,
+            strength,
             old_of_new,
             new_of_old,
             incoming,
@@ -214,6 +257,9 @@ impl<T: Real> Walk<T> {
             + self.outgoing.get().map_or(0, matrix)
             + size_of_val(&self.strength[..]) * 2
             + size_of_val(&self.old_of_new[..]) * 2
+            + self.components.bytes()
+            + size_of_val(&self.volumes[..])
+            + size_of_val(&self.loops[..])
     }
 
     /// Row u: the nodes that u leads to.
@@ -237,9 +283,13 @@ impl<T: Real> Walk<T> {
         self.old_of_new.get(node as usize).copied().unwrap_or(0)
     }
 
-    /// The walk's own numbers, in the graph's order.
-    pub(crate) fn inside_all(&self) -> &[u32] {
-        &self.new_of_old
+    /// A value for each row, as a vector in the graph's order.
+    pub(crate) fn outwards(&self, mut value: impl FnMut(usize) -> T) -> Vec<T> {
+        let mut out = vec![T::default(); self.nodes()];
+        for (row, &old) in self.old_of_new.iter().enumerate() {
+            out[old as usize] = value(row);
+        }
+        out
     }
 }
 
@@ -260,20 +310,52 @@ fn scale<T: Real>(graph: &Graph) -> Result<f64, PprError> {
     Ok(f64::from_bits(((1023 - middle) as u64) << 52))
 }
 
-fn blocks(starts: &[usize]) -> Vec<Range<usize>> {
-    let (mut blocks, mut begin, mut cost) = (Vec::new(), 0, 0);
-    for (row, pair) in starts.windows(2).enumerate() {
-        cost += pair[1] - pair[0] + ROW_COST;
-        if cost >= BLOCK_COST {
-            blocks.push(begin..row + 1);
-            (begin, cost) = (row + 1, 0);
+/// Blocks of all rows, and which of them each colour has; those of `alone` are in none.
+fn blocks(
+    starts: &[usize],
+    colours: &[[Range<usize>; 2]],
+    alone: Range<usize>,
+) -> (Vec<Block>, Vec<Range<usize>>) {
+    let mut blocks = Vec::new();
+    let mut add = |part: &Range<usize>, largest: bool| {
+        let (mut begin, mut cost) = (part.start, 0);
+        for row in part.clone() {
+            cost += starts[row + 1] - starts[row] + ROW_COST;
+            if cost >= BLOCK_COST || row + 1 == part.end {
+                let rows = begin..row + 1;
+                blocks.push(Block { rows, largest });
+                (begin, cost) = (row + 1, 0);
+            }
         }
+        blocks.len()
+    };
+    let (mut of_colours, mut first) = (Vec::with_capacity(colours.len()), 0);
+    for [largest, others] in colours {
+        add(largest, true);
+        let end = add(others, false);
+        of_colours.push(first..end);
+        first = end;
     }
-    let rows = starts.len() - 1;
-    if begin < rows {
-        blocks.push(begin..rows);
-    }
-    blocks
+    add(&alone, false);
+    (blocks, of_colours)
+}
+
+/// The rows of an undirected matrix that have themselves as a column. O(rows · log of their length).
+fn loops<T: Real>(matrix: &Matrix, strength: &[T], undirected: bool) -> Vec<(u32, f64)> {
+    let rows = if undirected { strength.len() } else { 0 };
+    let share = |row: usize| {
+        let range = matrix.starts[row]..matrix.starts[row + 1];
+        let at = matrix.columns[range.clone()]
+            .binary_search(&(row as u32))
+            .ok()?;
+        let weight = match &matrix.weights {
+            Weights::Ones => 1.0,
+            Weights::Single(weights) => f64::from(weights[range.start + at]),
+            Weights::Double(weights) => weights[range.start + at],
+        };
+        Some((row as u32, weight / strength[row].wide()))
+    };
+    (0..rows).filter_map(share).collect()
 }
 
 fn transpose(matrix: &Matrix) -> Matrix {

@@ -38,18 +38,21 @@ proptest! {
             entries.iter().sum::<f64>() / entries.len() as f64
         };
         let equal_rows = walk.is_value_free();
+        if undirected {
+            prop_assert_eq!(found.growth, 0.0);
+        }
         if undirected && !equal_rows {
             for (node, (exact, score)) in expected.iter().zip(&scores).enumerate() {
                 let strength = graph.strength(node as u32);
                 let edges = if strength > 0.0 { strength / mean } else { 1.0 };
-                let most = score * (1.0 + found.growth) + found.score_bound * edges * (1.0 + 1e-6);
+                let most = score + found.score_bound * edges * (1.0 + 1e-6);
                 prop_assert!(*exact <= most + 1e-11);
             }
         }
         if undirected && equal_rows {
             for (node, (exact, score)) in expected.iter().zip(&scores).enumerate() {
                 let degree = graph.row(node as u32).0.len().max(1) as f64;
-                let most = score * (1.0 + found.growth) + found.score_bound * degree * (1.0 + 1e-9);
+                let most = score + found.score_bound * degree * (1.0 + 1e-9);
                 prop_assert!(*exact <= most + 1e-11);
             }
             let most = 1.0 / (epsilon * (1.0 - alpha)) + 1.0;
@@ -61,28 +64,52 @@ proptest! {
     }
 }
 
-/// Three seeds without edges, one of them heavy: its residual is below the threshold of a node, yet
-/// nearly all mass returns to it, so that ε times the degree alone bounds nothing.
+/// Seeds without edges, below the threshold: nothing of theirs is left, and all of it returns.
 #[test]
-fn what_dangles_returns_to_the_heaviest_seed() {
+fn seeds_without_edges_are_exact() {
     let mut builder = GraphBuilder::undirected(5).unwrap();
     builder.add(0, 1, 1.0).unwrap();
     let graph = builder.build();
-    let seeds = [(2, 0.093), (3, 0.828), (4, 0.079)];
-    let restart = restart_of(5, &seeds);
+    let restart = restart_of(5, &[(2, 0.093), (3, 0.828), (4, 0.079)]);
     let (alpha, epsilon) = (0.85, 0.1);
-    let expected = exact(&graph, Dangling::Restart, &restart, alpha).scores;
-    let options = PushOptions { alpha, epsilon };
-    let found = |dangling| {
+    for dangling in [Dangling::Restart, Dangling::SelfLoop] {
+        let expected = exact(&graph, dangling, &restart, alpha).scores;
         let walk = Walk::<f64>::new(&graph, dangling).unwrap();
-        forward_push(&walk, &restart, &options, &mut PushSpace::new()).unwrap()
-    };
-    let returned = found(Dangling::Restart);
-    let (_, score) = returned.scores[0];
-    assert!(expected[3] - score > returned.score_bound / (1.0 + returned.growth));
-    assert!(expected[3] <= score * (1.0 + returned.growth) + returned.score_bound);
-    assert!(returned.growth > 0.0);
-    assert_eq!(found(Dangling::SelfLoop).growth, 0.0);
+        let options = PushOptions { alpha, epsilon };
+        let found = forward_push(&walk, &restart, &options, &mut PushSpace::new()).unwrap();
+        assert_eq!((found.scores.len(), found.growth), (3, 0.0));
+        for &(node, score) in &found.scores {
+            let short = expected[node as usize] - score;
+            assert!(
+                (0.0..=found.error_bound + 1e-12).contains(&(short + 1e-13)),
+                "{short}"
+            );
+            assert!(short <= found.score_bound + 1e-12);
+        }
+        let returns = dangling == Dangling::Restart;
+        assert_eq!(returns, found.error_bound < 1e-12, "{}", found.error_bound);
+    }
+}
+
+/// 0 → 1 → 2, and nothing leaves 2: what was not pushed from 1 returns to 0.
+#[test]
+fn scores_grow_by_what_dangles() {
+    let mut builder = GraphBuilder::directed(3).unwrap();
+    builder.add(0, 1, 1.0).unwrap().add(1, 2, 1.0).unwrap();
+    let graph = builder.build();
+    let restart = restart_of(3, &[(0, 1.0)]);
+    let (alpha, epsilon) = (0.5, 0.7);
+    let expected = exact(&graph, Dangling::Restart, &restart, alpha).scores;
+    let walk = Walk::<f64>::new(&graph, Dangling::Restart).unwrap();
+    let options = PushOptions { alpha, epsilon };
+    let found = forward_push(&walk, &restart, &options, &mut PushSpace::new()).unwrap();
+    assert_eq!(found.pushes, 1);
+    let (node, score) = found.scores[0];
+    let (exact, most) = (expected[node as usize], score * (1.0 + found.growth));
+    assert!(
+        score * 1.1 < exact && exact <= most + 1e-12,
+        "{score} {exact} {most}"
+    );
 }
 
 #[test]

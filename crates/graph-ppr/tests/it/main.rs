@@ -14,6 +14,7 @@ mod local;
 mod oracles;
 mod outcomes;
 mod properties;
+mod relaxation;
 mod threads;
 
 use cornu_graph_ppr::{
