@@ -141,7 +141,7 @@ pub fn forward_push<T: Real>(
     let matrix = walk.outgoing();
     let seeds = restart.entries().iter();
     let seeds = seeds.map(|&(node, weight)| (walk.inside(node), weight));
-    let tally = push_all(walk, seeds, options, space);
+    let tally = push_all(walk, seeds, options, usize::MAX, space);
     let (mut left, mut aside) = (0.0, tally.aside);
     let loose = !walk.loose.is_empty();
     for &inside in &space.reached {
@@ -178,8 +178,9 @@ pub fn forward_push<T: Real>(
     })
 }
 
-/// A start for an exact solver: what push finds with no more than a fifth of the entries, where
-/// weights are equal, as rows with their scores. The precision is that of `f32`.
+/// A start for an exact solver: what push finds with about a fifth of the entries, as rows with
+/// their scores. Where weights differ ε would allow far more, so it stops behind the round in which
+/// it has read so many. The precision is that of `f32`.
 pub(crate) fn near<T: Real>(
     walk: &Walk<T>,
     seeds: impl Iterator<Item = (u32, f64)>,
@@ -187,7 +188,8 @@ pub(crate) fn near<T: Real>(
     space: &mut PushSpace<f32>,
 ) -> impl Iterator<Item = (usize, f64)> {
     let epsilon = 5.0 / ((1.0 - alpha) * walk.entries().max(1) as f64);
-    push_all(walk, seeds, &PushOptions { alpha, epsilon }, space);
+    let most = walk.entries() / 5;
+    push_all(walk, seeds, &PushOptions { alpha, epsilon }, most, space);
     let PushSpace {
         nodes,
         kept,
@@ -203,11 +205,12 @@ pub(crate) fn near<T: Real>(
     })
 }
 
-/// Pushes until no residual is above ε. Seeds are rows.
+/// Pushes until no residual is above ε, or `most` entries have been read. Seeds are rows.
 fn push_all<T: Real, S: Real>(
     walk: &Walk<T>,
     seeds: impl Iterator<Item = (u32, f64)>,
     options: &PushOptions,
+    most: usize,
     space: &mut PushSpace<S>,
 ) -> Tally {
     let PushOptions { alpha, epsilon } = *options;
@@ -221,11 +224,13 @@ fn push_all<T: Real, S: Real>(
         space.now.push(row);
     }
     match &matrix.weights {
-        Weights::Ones => run(walk, matrix, alpha, epsilon, space, |_| 1.0),
-        Weights::Single(weights) => run(walk, matrix, alpha, epsilon, space, |at| {
+        Weights::Ones => run(walk, matrix, (alpha, epsilon, most), space, |_| 1.0),
+        Weights::Single(weights) => run(walk, matrix, (alpha, epsilon, most), space, |at| {
             f64::from(weights[at])
         }),
-        Weights::Double(weights) => run(walk, matrix, alpha, epsilon, space, |at| weights[at]),
+        Weights::Double(weights) => run(walk, matrix, (alpha, epsilon, most), space, |at| {
+            weights[at]
+        }),
     }
 }
 
@@ -240,8 +245,7 @@ struct Tally {
 fn run<T: Real, S: Real>(
     walk: &Walk<T>,
     matrix: &Matrix,
-    alpha: f64,
-    epsilon: f64,
+    (alpha, epsilon, most): (f64, f64, usize),
     space: &mut PushSpace<S>,
     weight: impl Fn(usize) -> f64,
 ) -> Tally {
@@ -254,6 +258,18 @@ fn run<T: Real, S: Real>(
         next,
     } = space;
     while !now.is_empty() {
+        if tally.entries > most {
+            // What is left counts where it stands.
+            for &node in now.iter() {
+                let place = &mut nodes[node as usize];
+                if place.state & REACHED == 0 {
+                    reached.push(node);
+                }
+                place.state = REACHED;
+            }
+            now.clear();
+            break;
+        }
         let mut waiting = 0;
         for &node in now.iter() {
             let row = node as usize;
@@ -263,7 +279,9 @@ fn run<T: Real, S: Real>(
             }
             place.state = REACHED;
             let residual = place.residual.wide();
-            if residual <= epsilon * walk.strength[row].wide() {
+            // Below the smallest normal number rounding may keep a residual as it is, for ever.
+            let least = f64::from(f32::MIN_POSITIVE);
+            if residual <= (epsilon * walk.strength[row].wide()).max(least) {
                 continue;
             }
             place.residual = S::default();

@@ -121,7 +121,8 @@ pub struct Solution<T> {
     pub scores: Vec<T>,
     /// Multiplications by the matrix.
     pub iterations: usize,
-    /// ‖p − p'‖₁ of the last two iterates p' and p, p being the result: the residual of p'.
+    /// By power iteration ‖p − p'‖₁ of the last two iterates p' and p, p being the result; by
+    /// relaxation a bound on the residual of p, from how far the last sweep moved.
     pub residual: f64,
     /// Whether the residual came down to the tolerance. If not, this is the best there was.
     pub converged: bool,

@@ -125,7 +125,10 @@ impl<T: Real> Walk<T> {
         };
         let unit = match adjacency.nnz() {
             0 => 1.0,
-            entries => f64::from((total / entries as f64) as f32),
+            // Within the range of `f32`, whatever the weights are.
+            entries => {
+                f64::from(((total / entries as f64) as f32).clamp(f32::MIN_POSITIVE, f32::MAX))
+            }
         };
         let (mut strength, mut loose) = (Vec::with_capacity(nodes), Vec::new());
         let mut columns_of = vec![0_usize; nodes + 1];

@@ -60,6 +60,26 @@ fn what_is_done_is_no_part_of_a_name() {
         ("北辰资本由 Star 控股收购。", &["北辰资本", "Star 控股"]),
         ("北辰资本的股东是 Star 控股。", &["北辰资本", "Star 控股"]),
         ("该公司由甲方出资，股东是 Star 控股。", &["Star 控股"]),
+        // Somebody else is behind 由 or 被, or it is an office that is spoken of.
+        (
+            "李伟被任命为北辰控股的董事长。",
+            &["李伟", "北辰控股", "董事长"],
+        ),
+        ("该公司被出售给 Star 控股。", &["Star 控股"]),
+        (
+            "公司由北辰科技改名为 Vega 控股。",
+            &["北辰科技", "Vega 控股"],
+        ),
+        (
+            "总裁由 Vega 控股的李伟担任。",
+            &["总裁", "Vega 控股", "李伟"],
+        ),
+        // Before another ending it is part of the name.
+        (
+            "中信证券直接投资有限公司成立。",
+            &["中信证券", "投资有限公司"],
+        ),
+        ("上海实业合资公司位于上海。", &["上海实业合资公司", "上海"]),
         // A joint company may have such a word before any ending.
         ("上汽合资公司位于上海。", &["上汽合资公司", "上海"]),
     ] {

@@ -126,3 +126,56 @@ fn heavy_self_loops_cost_no_sweeps() {
     let (found, power) = sweeps(&graph(100, cycle.chain(loops)), 0.85);
     assert!(found <= 16 && power > 80, "{found}, {power}");
 }
+
+/// Strengths that differ by more than `f32` can tell apart: the start of a solution is pushed in
+/// `f32`, where the least residual times α may round to itself, for ever.
+#[test]
+fn weights_of_all_magnitudes_come_to_an_end() {
+    for (weak, strong) in [(1e-46, 1.0), (1e-60, 1.0), (1e-100, 1e100)] {
+        let mut builder = GraphBuilder::undirected(7).unwrap();
+        for (a, b, weight) in [
+            (0, 1, weak),
+            (1, 2, 2.0 * weak),
+            (3, 4, strong),
+            (4, 5, strong / 2.0),
+        ] {
+            builder.add(a, b, weight).unwrap();
+        }
+        let graph = builder.build();
+        let walk = Walk::<f64>::new(&graph, Dangling::Restart).unwrap();
+        for alpha in [0.4, 0.85, 0.999] {
+            for seed in [0, 3, 6] {
+                let restart = Restart::new(7, [(seed, 1.0)]).unwrap();
+                let found = solve(&walk, &restart, &SolveOptions::new(alpha)).unwrap();
+                let sum: f64 = found.scores.iter().sum();
+                assert!((sum - 1.0).abs() < 1e-9, "{weak} {alpha} {seed}: {found:?}");
+                let expected = exact(&graph, Dangling::Restart, &restart, alpha).scores;
+                let error = l1(&found.scores, &expected);
+                assert!(error < 1e-8, "{weak} {alpha} {seed}: {error}");
+            }
+        }
+    }
+}
+
+/// Where the seeds' component is far weaker than the others, push's bound is no bound on its work.
+#[test]
+fn the_start_costs_no_more_than_the_sweeps() {
+    const HALF: u32 = 300;
+    let mut builder = GraphBuilder::undirected(2 * HALF as usize).unwrap();
+    for node in 0..HALF {
+        for step in [1, 7, 31] {
+            let to = (node * 5 + step) % HALF;
+            if to != node {
+                builder.add(node, to, 1e-9).unwrap();
+                builder.add(HALF + node, HALF + to, 1.0).unwrap();
+            }
+        }
+    }
+    let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
+    let restart = Restart::new(2 * HALF as usize, [(0, 1.0)]).unwrap();
+    let started = std::time::Instant::now();
+    let found = solve(&walk, &restart, &SolveOptions::new(0.999_999)).unwrap();
+    assert!(found.converged);
+    // Without an end to the start it is minutes.
+    assert!(started.elapsed().as_secs() < 20);
+}

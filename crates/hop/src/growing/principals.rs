@@ -102,7 +102,8 @@ where
     /// The graph of what a principal sees now: `seen` has each document that is seen, with its
     /// version; `look` gives all passages of some documents, those that are new or have another
     /// version; and `read` makes a passage, with the same id, of what `look` found, where it is new
-    /// or has another stamp. A passage may have moved from one document to another.
+    /// or has another stamp. A passage may have moved from one document to another;
+    /// at any time it is in one of those that are seen.
     ///
     /// O((documents + passages seen) · log) time, besides [`GrowingGraph::update`] and
     /// [`GrowingGraph::graph`]. A thread that asks for a principal while another does so begins anew.

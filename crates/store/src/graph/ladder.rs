@@ -54,13 +54,16 @@ impl Probe {
 /// The ladder: for each breadth the recall over the probes, by the exact similarity, and the rows
 /// that were compared. A found row counts when it is as near as the tenth nearest is, so ties are
 /// no loss. Rows that are `out` of the graph are not to be found. O(probes · rows · D); the rows
-/// are read once for [`TOGETHER`] probes.
+/// are read once for [`TOGETHER`] probes. Empty where there is no probe: nothing is promised then.
 pub(crate) fn climb(
     net: Net<'_>,
     rows: &Rows<'_>,
     probes: &[Probe],
     out: &[u32],
 ) -> Result<Vec<Rung>, Damaged> {
+    if probes.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut out = out.to_vec();
     out.sort_unstable();
     let measured = probes.par_chunks(TOGETHER).map(|probes| {

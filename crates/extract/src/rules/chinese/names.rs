@@ -160,7 +160,7 @@ fn organisation(words: &[Word<'_>], at: usize) -> Option<usize> {
     let mut next = at;
     while let Some(word) = words.get(next) {
         let follows = next > at;
-        if last.is_some() && MANNERS.contains(&word.text) {
+        if last.is_some() && says_how(words, next) {
             break;
         }
         let ends = |ending: &&str| word.text.ends_with(*ending);
@@ -188,24 +188,32 @@ fn organisation(words: &[Word<'_>], at: usize) -> Option<usize> {
     }
 }
 
-/// Whether a verb stands here with how it is done in front of it.
+/// Whether a verb stands here with how it is done in front of it. Before another ending it is part
+/// of a name: `直接投资基金`.
 fn says_how(words: &[Word<'_>], at: usize) -> bool {
     let is =
         |at: usize, texts: &[&str]| words.get(at).is_some_and(|word| texts.contains(&word.text));
-    is(at, &MANNERS) && is(at + 1, &VERBS)
+    is(at, &MANNERS) && is(at + 1, &VERBS) && !is(at + 2, &ORGANISATIONS)
 }
 
-/// Whether what a name seems to end in is what its bearer does: `由 … 控股` before the end of the
-/// clause, where no other verb follows that it could do.
+/// Whether what a name seems to end in is what its bearer does: `由` directly before the name, and
+/// behind it the end of the clause (no other verb follows that it could do) or, with `的`, whom it
+/// does it with.
 fn is_done(words: &[Word<'_>], at: usize, end: usize) -> bool {
-    let clause = words.get(..at).unwrap_or_default().iter().rev();
-    let mut clause = clause.take_while(|word| !ends_clause(word.text));
     let verb = end.checked_sub(1).and_then(|last| words.get(last));
-    let is_verb = |word: &Word<'_>| VERBS.contains(&word.text);
-    let closed = words
-        .get(end)
-        .is_none_or(|word| ends_clause(word.text) || word.text == "的");
-    closed && verb.is_some_and(is_verb) && clause.any(|word| AGENTS.contains(&word.text))
+    if !verb.is_some_and(|word| VERBS.contains(&word.text)) {
+        return false;
+    }
+    let before = words.get(..at).unwrap_or_default().iter().rev();
+    let agent = before
+        .map(|word| word.text)
+        .find(|text| !text.trim().is_empty());
+    let closed = match words.get(end).map(|word| word.text) {
+        Some("的") => organisation(words, end + 1).is_some(),
+        Some(next) => ends_clause(next),
+        None => true,
+    };
+    closed && agent.is_some_and(|word| AGENTS.contains(&word))
 }
 
 fn ends_clause(word: &str) -> bool {
