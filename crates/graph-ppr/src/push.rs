@@ -313,3 +313,47 @@ fn run<T: Real, S: Real>(
     }
     tally
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Dangling, GraphBuilder};
+
+    /// Where the seeds' component is far weaker than the others, ε is no bound on the work.
+    #[test]
+    fn a_start_ends_behind_the_round_in_which_it_read_enough() {
+        const HALF: u32 = 300;
+        let mut builder = GraphBuilder::undirected(2 * HALF as usize).unwrap();
+        for node in 0..HALF {
+            for step in [1, 7, 31] {
+                let to = (node * 5 + step) % HALF;
+                if to != node {
+                    builder.add(node, to, 1e-9).unwrap();
+                    builder.add(HALF + node, HALF + to, 1.0).unwrap();
+                }
+            }
+        }
+        let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
+        let seed = [(walk.inside(0), 1.0)];
+        let options = PushOptions {
+            alpha: 0.99,
+            epsilon: 500.0 / walk.entries() as f64,
+        };
+        let read = |most| {
+            let mut space = PushSpace::<f32>::new();
+            let tally = push_all(&walk, seed.into_iter(), &options, most, &mut space);
+            let left: f64 = space.nodes.iter().map(|node| node.residual.wide()).sum();
+            let kept: f64 = space.kept.iter().map(|kept| kept.wide()).sum();
+            (tally.entries, kept + left)
+        };
+        let most = walk.entries() / 5;
+        let (entries, mass) = read(most);
+        // A round reads each entry once at most.
+        assert!(
+            entries > most && entries <= most + walk.entries(),
+            "{entries}"
+        );
+        assert!((mass - 1.0).abs() < 1e-5, "nothing is lost: {mass}");
+        assert!(read(usize::MAX).0 > 10 * walk.entries());
+    }
+}

@@ -115,7 +115,8 @@ impl SqliteVecStore {
     }
 
     /// What was measured on the graph: for each breadth of a search its recall@10 against the exact
-    /// search. Empty where there is no graph. Reads the whole file.
+    /// search. Empty where there is no graph, and where it has fewer than ten rows, of which none is
+    /// held back. Reads the whole file.
     ///
     /// # Errors
     /// None at present.

@@ -156,26 +156,3 @@ fn weights_of_all_magnitudes_come_to_an_end() {
         }
     }
 }
-
-/// Where the seeds' component is far weaker than the others, push's bound is no bound on its work.
-#[test]
-fn the_start_costs_no_more_than_the_sweeps() {
-    const HALF: u32 = 300;
-    let mut builder = GraphBuilder::undirected(2 * HALF as usize).unwrap();
-    for node in 0..HALF {
-        for step in [1, 7, 31] {
-            let to = (node * 5 + step) % HALF;
-            if to != node {
-                builder.add(node, to, 1e-9).unwrap();
-                builder.add(HALF + node, HALF + to, 1.0).unwrap();
-            }
-        }
-    }
-    let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
-    let restart = Restart::new(2 * HALF as usize, [(0, 1.0)]).unwrap();
-    let started = std::time::Instant::now();
-    let found = solve(&walk, &restart, &SolveOptions::new(0.999_999)).unwrap();
-    assert!(found.converged);
-    // Without an end to the start it is minutes.
-    assert!(started.elapsed().as_secs() < 20);
-}

@@ -442,3 +442,25 @@ fn the_doctor_compares_the_graph_with_the_facts() {
     let checks: Vec<_> = findings.iter().map(|finding| finding.check).collect();
     assert_eq!(checks, [Check::Digests, Check::VecFile, Check::Graph]);
 }
+
+/// Of fewer than ten rows none is held back: the graph is kept, and promises nothing.
+#[test]
+fn a_graph_that_was_asked_nothing_promises_nothing() {
+    let home = Home::with(4, &walking(GRAPH));
+    let rows: Vec<Vec<f32>> = (0..9).map(|at| Numbers(at).vector(4)).collect();
+    let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+    let facts = document("few.md", &["ops"], &rows);
+    let written = home.batch(|batch| batch.upsert(&facts).map(drop));
+    written.unwrap();
+    home.build_graph().unwrap();
+    assert_eq!(home.graph_ladder().unwrap(), []);
+    // It is there, and can be asked.
+    let questions = Array2::from_shape_fn((3, 4), |(row, at)| rows[row][at]);
+    let ladder = home.calibrate_graph(questions.view()).unwrap();
+    assert_eq!(home.graph_ladder().unwrap(), ladder);
+    // The first is of eight rows, and there are nine to be found.
+    assert!(
+        ladder.iter().skip(1).all(|rung| rung.recall > 0.99),
+        "{ladder:?}"
+    );
+}

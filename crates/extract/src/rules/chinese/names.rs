@@ -1,6 +1,6 @@
 //! Names: organisations by their endings, people, places, posts, titles in marks, dates, amounts.
 
-use super::words::Word;
+use super::words::{Word, ends_clause};
 
 /// A name with its bytes in the sentence.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ const PLACES: [&str; 9] = ["省", "市", "县", "区", "镇", "乡", "村", "路
 /// Endings that are verbs, too: `Star 控股` is a name, and in `由 Star 基金控股` somebody holds.
 const VERBS: [&str; 2] = ["控股", "投资"];
 
-/// Words in front of such a verb that say how it is done, which no name has behind its ending.
+/// Words in front of such a verb that say how it is done.
 const MANNERS: [&str; 9] = [
     "全资", "独资", "合资", "直接", "间接", "绝对", "相对", "共同", "实际",
 ];
@@ -210,14 +210,10 @@ fn is_done(words: &[Word<'_>], at: usize, end: usize) -> bool {
         .find(|text| !text.trim().is_empty());
     let closed = match words.get(end).map(|word| word.text) {
         Some("的") => organisation(words, end + 1).is_some(),
-        Some(next) => ends_clause(next),
+        Some(next) => next.chars().all(ends_clause),
         None => true,
     };
     closed && agent.is_some_and(|word| AGENTS.contains(&word))
-}
-
-fn ends_clause(word: &str) -> bool {
-    ["，", "；", ";", "。", "！", "？", "\n"].contains(&word)
 }
 
 fn can_name(word: &Word<'_>) -> bool {

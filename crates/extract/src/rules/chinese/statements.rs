@@ -2,6 +2,7 @@
 
 use super::super::Collector;
 use super::names::Name;
+use super::words::ends_clause;
 
 /// Words at a clause's start that stand for the passage's subject.
 const PRONOUNS: [&str; 14] = [
@@ -114,7 +115,7 @@ fn clauses(sentence: &str) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let mut start = 0;
     for (at, c) in sentence.char_indices() {
-        if matches!(c, '，' | '；' | ';' | '。' | '！' | '？' | '\n') {
+        if ends_clause(c) {
             out.push((start, at));
             start = at + c.len_utf8();
         }

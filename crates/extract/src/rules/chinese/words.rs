@@ -17,6 +17,11 @@ const NO_LAST_OF_NAME: [char; 14] = [
     '任', '于', '在', '为', '是', '由', '和', '与', '及', '说', '将', '曾', '现', '等',
 ];
 
+/// Whether a clause ends here.
+pub(super) fn ends_clause(c: char) -> bool {
+    matches!(c, '，' | '；' | ';' | '。' | '！' | '？' | '\n')
+}
+
 /// The words of a sentence. `李伟任` is a name and a verb, `任甲` after a person a verb and the
 /// beginning of something else.
 pub(super) fn words(sentence: &str) -> Vec<Word<'_>> {
