@@ -115,8 +115,10 @@ impl<T: Real> PushSpace<T> {
 /// end 1 − α of what was not pushed counts as well, where it stands: the rest, α of the residual,
 /// is the L1 error, which [`Push::error_bound`] returns. Scores and it together are always 1. In an
 /// undirected graph each score has a bound of its own, [`Push::score_bound`], since
-/// strength_u · ppr(u)_v = strength_v · ppr(v)_u. Mass that reaches a dangling node under [`Dangling::Restart`](crate::Dangling) is put aside and
-/// shared out at the end: what returns to the seeds spreads as the whole does.
+/// strength_u · ppr(u)_v = strength_v · ppr(v)_u. Mass that reaches a dangling node under
+/// [`Dangling::Restart`](crate::Dangling) is put aside and shared out at the end: what returns to the
+/// seeds spreads as the whole does. A residual below the smallest normal `f32` is left where it is,
+/// whatever ε says, and may exceed the bound of a score by as little.
 ///
 /// Time: at most 1 / (ε · (1 − α)) entries where weights are equal, whatever the size of the
 /// graph. Deterministic.

@@ -29,7 +29,7 @@ pub(crate) enum Missed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manners {
     /// How long a place that came back is kept for the one who was called. A thread that finds a core
-    /// is there in ten microseconds; who is not there after this has none.
+    /// is there in ten to fifty microseconds; who is not there after this is taken to have none.
     pub(crate) grace: Duration,
     /// How long the first in the queue lets others go before it, when it is not there in time. The
     /// longest wait grows by this for each who stands before.

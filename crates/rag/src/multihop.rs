@@ -38,8 +38,9 @@ impl LiveRagIndex {
     /// a view after a commit the graph is built, in O(visible text); for one of the four principals
     /// who asked last it is brought up to date instead: the versions of the visible documents are
     /// compared, and only documents that came or changed are read, and of them only chunks that
-    /// changed, besides those in which a title that is new or gone may stand. The graphs of the last four views are kept. Chunks that the extractor has
-    /// not read take part by the titles of others alone; the trace counts them as `unread`.
+    /// changed, besides those in which a title that is new or gone may stand. The graphs of the last
+    /// four views are kept. Chunks that the extractor has not read take part by the titles of others
+    /// alone; the trace counts them as `unread`.
     ///
     /// # Errors
     /// As [`search_dense`](Self::search_dense); [`RagError::Options`] when the index was opened
