@@ -31,7 +31,7 @@ pub struct ViewEntry<'a> {
 /// a cache has to be dropped when a document is chunked or embedded anew, or carry the fingerprints
 /// of chunker and provider in its key.
 ///
-/// The epoch is the index's own business. It moves with every commit, also with one that the
+/// The epoch is the index's own business, and so is [`since`](Self::since). It moves with every commit, also with one that the
 /// principal does not see, so it must not reach what the principal gets.
 ///
 /// ```
@@ -50,6 +50,7 @@ pub struct ViewEntry<'a> {
 pub struct View {
     principal: Principal,
     epoch: u64,
+    since: u64,
     visible: RoaringBitmap,
     digest: [u8; 32],
 }
@@ -78,8 +79,28 @@ impl View {
         Self {
             principal: principal.clone(),
             epoch,
+            since: epoch,
             visible,
             digest,
+        }
+    }
+
+    /// The same view of a later state of the index, in which the principal sees what they saw in
+    /// this one: no document more, none less, none changed. Whether that is so only the index can
+    /// know. For a state that is not later, this view. O(visible documents), in a few bits each.
+    ///
+    /// ```
+    /// use cornu_core::{Principal, View};
+    /// let then = View::resolve(&Principal::public(), 3, []);
+    /// let now = then.carried_to(5);
+    /// assert_eq!((now.since(), now.epoch()), (3, 5));
+    /// assert!(now.stood_at(4) && !then.stood_at(4));
+    /// ```
+    #[must_use]
+    pub fn carried_to(&self, epoch: u64) -> Self {
+        Self {
+            epoch: epoch.max(self.epoch),
+            ..self.clone()
         }
     }
 
@@ -95,6 +116,21 @@ impl View {
         self.epoch
     }
 
+    /// The earliest state from which on each of its documents is known to have stood as it is and
+    /// to have been seen; at the latest its [`epoch`](Self::epoch). As that, it must not reach what
+    /// the principal gets.
+    #[must_use]
+    pub fn since(&self) -> u64 {
+        self.since
+    }
+
+    /// Whether each of its documents stood as it is in that state, and was seen. So what was
+    /// derived from all documents of that state holds all of this view's.
+    #[must_use]
+    pub fn stood_at(&self, epoch: u64) -> bool {
+        (self.since..=self.epoch).contains(&epoch)
+    }
+
     /// Whether the document with this ordinal is seen. O(log n).
     #[must_use]
     pub fn contains(&self, ordinal: u32) -> bool {
@@ -104,6 +140,12 @@ impl View {
     /// The ordinals of the documents that are seen, ascending.
     pub fn ordinals(&self) -> impl Iterator<Item = u32> {
         self.visible.iter()
+    }
+
+    /// The greatest of these ordinals. O(1).
+    #[must_use]
+    pub fn last_ordinal(&self) -> Option<u32> {
+        self.visible.max()
     }
 
     /// Number of documents that are seen.

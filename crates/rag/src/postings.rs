@@ -4,7 +4,7 @@ mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cornu_core::{ChunkId, Fingerprint};
+use cornu_core::{ChunkId, Fingerprint, View};
 use cornu_sparse::{Bm25Index, DocumentRows, Row, Searcher, SparseError};
 use cornu_store::{ArtifactFile, ChunkTerms, Snapshot, SqliteVecStore, StoreError};
 use cornu_text::Tokenizer;
@@ -41,15 +41,18 @@ pub(crate) struct Postings {
 
 struct State {
     index: Bm25Index<TermRow>,
+    /// The name of the state whose number the index bears; none before any view was asked for.
+    at: Option<[u8; 16]>,
     /// Whether the file was looked for.
     opened: bool,
     /// Documents whose terms are in the index.
     held: RoaringBitmap,
     /// Those of them that lie in the file.
     filed: RoaringBitmap,
-    /// Those of them that a view of the present epoch holds.
+    /// Those of them that a view which stood at the index's epoch holds.
     wanted: RoaringBitmap,
-    /// Digests of views of the present epoch whose documents are all held.
+    /// Digests of views that stood at the index's epoch and whose documents are all held. Names are
+    /// unique in one state, so there a digest means one set of ordinals.
     ready: BTreeSet<[u8; 32]>,
 }
 
@@ -64,8 +67,9 @@ impl Postings {
     }
 
     /// Runs the work over an index that holds at least what the snapshot sees, and that is ready to
-    /// be searched with its view. O(log views) when the view was there before; otherwise O(rows),
-    /// and the terms that are neither here nor in the file are read. The work must not wait for a
+    /// be searched with its view. O(log views) when the view was there before, whatever was committed
+    /// since that the asker does not see; otherwise O(rows), and the terms that are neither here nor
+    /// in the file are read. The work must not wait for a
     /// thread that reads the snapshot.
     ///
     /// A damaged file is not believed: the work is done again over an index from the facts.
@@ -97,11 +101,16 @@ impl Postings {
         let view = snapshot.view();
         {
             let state = self.state.read();
-            if state.index.epoch() == view.epoch() && state.ready.contains(view.digest()) {
+            let is_ready = state.stands_for(view) && state.ready.contains(view.digest());
+            if is_ready && state.leads_to(snapshot)? {
                 return Ok(work(&state.index.searcher(view)?)?);
             }
         }
         let mut state = self.state.write();
+        if state.stands_for(view) && !state.leads_to(snapshot)? {
+            // Another database in this one's place: its ordinals mean other versions.
+            state.reset(false)?;
+        }
         if !state.opened {
             state.open(&self.file, &self.owner, snapshot)?;
         }
@@ -115,6 +124,7 @@ impl State {
     fn new(tokenizer: Fingerprint) -> Result<Self, SparseError> {
         Ok(Self {
             index: Bm25Index::build(tokenizer, [], 0)?,
+            at: None,
             opened: false,
             held: RoaringBitmap::new(),
             filed: RoaringBitmap::new(),
@@ -129,6 +139,17 @@ impl State {
             ..Self::new(self.index.tokenizer().clone())?
         };
         Ok(())
+    }
+
+    /// Whether the view's documents stood at the index's epoch.
+    fn stands_for(&self, view: &View) -> bool {
+        self.at.is_some() && view.stood_at(self.index.epoch())
+    }
+
+    /// Whether the snapshot's state is the index's, or came from it.
+    fn leads_to(&self, snapshot: &Snapshot<'_>) -> Result<bool, StoreError> {
+        let epoch = self.index.epoch();
+        self.at.map_or(Ok(true), |at| snapshot.follows(epoch, at))
     }
 
     /// Begins with what lies in the file and still is, or is again, a version of a document.
@@ -157,7 +178,12 @@ impl State {
     fn update(&mut self, snapshot: &Snapshot<'_>, slack: u64) -> Result<(), RagError> {
         let view = snapshot.view();
         let seen: RoaringBitmap = view.ordinals().collect();
-        let moved = self.index.epoch() != view.epoch();
+        let moved = !self.stands_for(view);
+        let epoch = if moved {
+            view.epoch()
+        } else {
+            self.index.epoch()
+        };
         let mut changes: Vec<DocumentRows<TermRow>> = Vec::new();
         let mut dropped = RoaringBitmap::new();
         if moved {
@@ -172,11 +198,12 @@ impl State {
         changes.extend(gather(|take| snapshot.read_terms(&missing, take))?);
         if self.held.is_empty() {
             let tokenizer = self.index.tokenizer().clone();
-            self.index = Bm25Index::build(tokenizer, changes, view.epoch())?;
+            self.index = Bm25Index::build(tokenizer, changes, epoch)?;
         } else if moved || !changes.is_empty() {
-            self.index.apply(changes, view.epoch())?;
+            self.index.apply(changes, epoch)?;
         }
         if moved {
+            self.at = Some(snapshot.state());
             self.wanted.clear();
             self.ready.clear();
         }
@@ -308,5 +335,32 @@ mod tests {
         assert_eq!(index.postings.state.read().held.len(), 2);
         assert_eq!(found(&index, &hr), before);
         assert_eq!(index.postings.state.read().held.len(), 10);
+    }
+
+    /// What the asker does not see leaves them all that was made ready for them.
+    #[test]
+    fn hidden_commits_leave_the_statistics_of_a_view() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        let provider = Arc::new(HashEmbeddingProvider::default());
+        let index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
+        let write = |name: &str, grant: &str, text: &str| {
+            let acl = Acl::new([grant]).unwrap();
+            let document = Document::new(DocId::new(name).unwrap(), text, acl);
+            index.ingest(&document).unwrap();
+        };
+        let made = || {
+            let who = Principal::public();
+            let found = index.search_sparse(&who, "shared words", 9).unwrap();
+            (index.postings.state.read().index.epoch(), found.hits.len())
+        };
+        write("a.md", "public", "shared words of a page");
+        assert_eq!(made(), (1, 1));
+        write("b.md", "hr", "shared words of another page");
+        write("b.md", "hr", "shared words of that page");
+        index.remove(&DocId::new("b.md").unwrap()).unwrap();
+        assert_eq!(made(), (1, 1));
+        write("c.md", "public", "shared words of a third page");
+        assert_eq!(made(), (5, 2));
     }
 }

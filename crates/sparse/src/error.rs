@@ -52,7 +52,7 @@ pub enum SparseError {
         /// The document's ordinal.
         document: u32,
     },
-    /// The view was resolved from another state of the index's facts.
+    /// The view's documents are not known to have stood in the state of the index's facts.
     #[error(
         "the view is of epoch {view} and the term counts are of epoch {index}; bring the index up \
          to date and resolve the view again"
@@ -73,7 +73,7 @@ pub enum SparseError {
 
 impl SparseError {
     pub(crate) fn check_epoch(view: &View, index: u64) -> Result<(), Self> {
-        match view.epoch() == index {
+        match view.stood_at(index) {
             true => Ok(()),
             false => Err(Self::Epoch {
                 view: view.epoch(),

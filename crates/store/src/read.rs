@@ -17,6 +17,7 @@ use crate::error::StoreError;
 use crate::sqlite::connection::integers;
 use crate::sqlite::schema::State;
 use crate::terms::{self, TermCounts};
+use crate::views::{Held, Mark};
 
 /// Reads facts over one connection, within one transaction.
 pub(crate) struct Reader<'c> {
@@ -56,11 +57,12 @@ pub(crate) static CHUNK: LazyLock<String> = LazyLock::new(|| {
 impl Reader<'_> {
     /// What the principal sees. O(visible documents · log). The grants that are read are those
     /// that the principal holds, so hidden documents are not even looked at.
-    pub(crate) fn view(&self, principal: &Principal, state: State) -> Result<View, StoreError> {
+    pub(crate) fn view(&self, principal: &Principal, state: State) -> Result<Held, StoreError> {
         let mut seen = Vec::new();
         let mut acls = Vec::new();
+        let mut marks = Vec::new();
         for grant in principal.grants() {
-            self.read_grant(grant, acls.len(), &mut seen)?;
+            marks.push(self.read_grant(grant, acls.len(), &mut seen)?);
             acls.push(Acl::from_iter([grant.clone()]));
         }
         let entries = seen.iter().filter_map(|document| {
@@ -71,27 +73,73 @@ impl Reader<'_> {
                 acl: acls.get(document.by)?,
             })
         });
-        Ok(View::resolve(principal, state.epoch, entries))
+        Ok(Held {
+            state,
+            view: View::resolve(principal, state.epoch, entries),
+            marks,
+        })
+    }
+
+    /// Whether a view of a state that this one came from still is what the principal sees.
+    /// O(grants · log), however many documents there are.
+    pub(crate) fn still_sees(&self, held: &Held) -> Result<bool, StoreError> {
+        let mut marks = held.marks.iter();
+        for grant in held.view.principal().grants() {
+            if marks.next() != Some(&self.mark(grant)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn mark(&self, grant: &Grant) -> Result<Mark, StoreError> {
+        let mut mark = Mark {
+            documents: 0,
+            newest: None,
+            seal: Seal::default(),
+        };
+        let sql = "SELECT documents, seal, (SELECT max(document) FROM grants WHERE name = ?1)
+            FROM grant_seals WHERE name = ?1";
+        self.each(sql, params![grant.as_str()], |row| {
+            mark = Mark {
+                documents: row.get(0)?,
+                seal: Seal(row.get(1)?),
+                newest: row.get(2)?,
+            };
+            Ok(())
+        })?;
+        Ok(mark)
     }
 
     /// Adds the documents that a grant opens, and compares them with the grant's seal. Those that
     /// are seen stand by ordinal.
-    fn read_grant(&self, grant: &Grant, by: usize, seen: &mut Vec<Seen>) -> Result<(), StoreError> {
-        let (mut read, mut new) = ((0_u64, Seal::default()), Vec::new());
+    fn read_grant(
+        &self,
+        grant: &Grant,
+        by: usize,
+        seen: &mut Vec<Seen>,
+    ) -> Result<Mark, StoreError> {
+        let mut new = Vec::new();
+        let mut read = Mark {
+            documents: 0,
+            newest: None,
+            seal: Seal::default(),
+        };
         let sql = "SELECT d.ordinal, d.name, d.content, d.digest, d.vectors
             FROM grants AS g JOIN documents AS d ON d.ordinal = g.document WHERE g.name = ?1";
         self.each(sql, params![grant.as_str()], |row| {
             let ordinal = row.get(0)?;
-            read.0 += 1;
+            read.documents += 1;
+            read.newest = read.newest.max(Some(ordinal));
             let known = seen.binary_search_by_key(&ordinal, |document| document.ordinal);
             if let Some(document) = known.ok().and_then(|at| seen.get(at)) {
-                read.1 ^= document.seal;
+                read.seal ^= document.seal;
                 return Ok(());
             }
             let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
             let (content, digest) = (row.get(2)?, row.get(3)?);
             let seal = digest::document_seal(ordinal, name, &content, &digest, row.get(4)?);
-            read.1 ^= seal;
+            read.seal ^= seal;
             new.push(Seen {
                 ordinal,
                 doc: self.doc(name)?,
@@ -103,16 +151,10 @@ impl Reader<'_> {
         })?;
         seen.append(&mut new);
         seen.sort_unstable_by_key(|document| document.ordinal);
-        let mut written = (0, Seal::default());
-        let sql = "SELECT documents, seal FROM grant_seals WHERE name = ?1";
-        self.each(sql, params![grant.as_str()], |row| {
-            written = (row.get(0)?, Seal(row.get(1)?));
-            Ok(())
-        })?;
-        if read != written {
+        if read != self.mark(grant)? {
             return Err(self.damaged("documents of a grant are missing or changed"));
         }
-        Ok(())
+        Ok(read)
     }
 
     /// The view's documents, in order of name.

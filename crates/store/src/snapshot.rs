@@ -11,7 +11,7 @@ use crate::artifact::DocumentVersion;
 use crate::error::StoreError;
 use crate::options::{Approximate, Route};
 use crate::read::{Reader, Version};
-use crate::resident::{Resident, half};
+use crate::resident::{Resident, UnderWay, half};
 use crate::score::Query;
 use crate::sqlite::connection::{Connections, run};
 use crate::sqlite::schema::{State, read_state};
@@ -29,6 +29,7 @@ pub(crate) struct Reading<'s> {
     connection: Mutex<Guard<'s, Connections>>,
     pub(crate) state: State,
     resident: OnceLock<Arc<Resident>>,
+    _under_way: UnderWay,
 }
 
 impl<'s> Reading<'s> {
@@ -43,6 +44,7 @@ impl<'s> Reading<'s> {
             connection: Mutex::new(connection),
             state,
             resident: OnceLock::new(),
+            _under_way: UnderWay::begin(),
         })
     }
 
@@ -157,7 +159,7 @@ impl<'s> Reading<'s> {
     /// The resident vectors when they are there. For few rows it is not worth bringing them up to
     /// date, and where no file can be kept SQL's own table comes first.
     fn choose(&self, view: &View) -> Result<Route, StoreError> {
-        if self.resident.get().is_some() || self.store.has_resident(self.state) {
+        if self.at_hand(view)?.is_some() {
             return Ok(Route::Resident);
         }
         if view.len() <= FEW_ROWS && self.read(|reader| reader.rows_of(view))? <= FEW_ROWS {
@@ -193,14 +195,21 @@ impl<'s> Reading<'s> {
         })
     }
 
-    fn brought_up_to_date(&self) -> Result<Arc<Resident>, StoreError> {
-        Ok(match self.resident.get() {
-            Some(resident) => Arc::clone(resident),
-            None => {
-                let resident = self.read(|reader| self.store.resident(reader, self.state))?;
-                Arc::clone(self.resident.get_or_init(|| resident))
-            }
-        })
+    /// Vectors that need not be brought up to date for this view, which is of this state.
+    fn at_hand(&self, view: &View) -> Result<Option<Arc<Resident>>, StoreError> {
+        if let Some(resident) = self.resident.get() {
+            return Ok(Some(Arc::clone(resident)));
+        }
+        let found = self.read(|reader| self.store.resident_at_hand(reader, self.state, view))?;
+        Ok(found.map(|found| Arc::clone(self.resident.get_or_init(|| found))))
+    }
+
+    fn brought_up_to_date(&self, view: &View) -> Result<Arc<Resident>, StoreError> {
+        if let Some(resident) = self.at_hand(view)? {
+            return Ok(resident);
+        }
+        let resident = self.read(|reader| self.store.resident(reader, self.state))?;
+        Ok(Arc::clone(self.resident.get_or_init(|| resident)))
     }
 
     fn breadth(&self, view: &View, k: usize) -> Result<Option<usize>, StoreError> {
@@ -215,12 +224,12 @@ impl<'s> Reading<'s> {
         if view.is_empty() || k == 0 || matches!(route, Route::Sql | Route::Facts) {
             return Ok(None);
         }
-        let graph = self.store.attached(&self.brought_up_to_date()?);
+        let graph = self.store.attached(&self.brought_up_to_date(view)?);
         Ok(graph.and_then(|graph| graph.breadth(view, k, &hnsw)))
     }
 
     fn by_resident(&self, view: &View, query: &Query, k: usize) -> Result<Hits, StoreError> {
-        let resident = self.brought_up_to_date()?;
+        let resident = self.brought_up_to_date(view)?;
         let scanning = self.store.options().scanning();
         let walked = match self.store.options().approximate {
             Approximate::Never => Ok(None),
@@ -429,6 +438,18 @@ impl<'s> Snapshot<'s> {
     #[must_use]
     pub fn state(&self) -> [u8; 16] {
         self.reading.state.id
+    }
+
+    /// Whether this state is the one of that epoch and [name](Self::state), or came to be by
+    /// commits upon it: then an ordinal that both have names one version of one document. A `false`
+    /// says nothing, since of old states no record is kept. It must not reach what the principal
+    /// gets. O(log states) once for each two states.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read.
+    pub fn follows(&self, epoch: u64, state: [u8; 16]) -> Result<bool, StoreError> {
+        let (from, to) = (State { epoch, id: state }, self.reading.state);
+        self.read(|reader| self.reading.store.follows(reader, from, to))
     }
 
     /// All documents by ordinal, hidden ones too: what an artifact is compared with before it is

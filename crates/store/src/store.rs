@@ -1,5 +1,6 @@
 //! The store.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,14 @@ use parking_lot::Mutex;
 use crate::approximate::Graphs;
 use crate::error::StoreError;
 use crate::options::{Access, Options};
+use crate::read::Reader;
 use crate::resident::Resident;
 use crate::snapshot::{Reading, Snapshot};
 use crate::sqlite::connection::Connections;
 use crate::sqlite::create::create;
-use crate::sqlite::schema::{Meta, read_meta, read_state};
+use crate::sqlite::schema::{Meta, State, has_passed, read_meta, read_state};
 use crate::terms::TermCounts;
-use crate::views::Views;
+use crate::views::{Held, Views};
 use crate::write::{Batch, stored_digest};
 use crate::{digest, validate};
 
@@ -44,6 +46,8 @@ pub struct SqliteVecStore {
     meta: Meta,
     pool: ThreadSafeVecPool<Connections>,
     views: Mutex<Views>,
+    /// States of which the second was found to follow upon the first, the last few.
+    followed: Mutex<VecDeque<(State, State)>>,
     /// The newest resident vectors. Held while they are brought up to date, so that it happens
     /// once.
     pub(crate) resident: Mutex<Option<Arc<Resident>>>,
@@ -125,6 +129,7 @@ impl SqliteVecStore {
             meta,
             pool,
             views: Mutex::new(Views::default()),
+            followed: Mutex::new(VecDeque::new()),
             resident: Mutex::new(None),
             graphs: Graphs::default(),
         })
@@ -309,12 +314,48 @@ impl SqliteVecStore {
         reading: &Reading<'_>,
         principal: &Principal,
     ) -> Result<View, StoreError> {
-        if let Some(view) = self.views.lock().get(reading.state, principal) {
-            return Ok(view);
-        }
-        let view = reading.read(|reader| reader.view(principal, reading.state))?;
-        self.views.lock().put(reading.state, &view);
+        let state = reading.state;
+        let held = self.views.lock().get(principal);
+        let found = reading.read(|reader| match held {
+            Some(held) if held.state == state => Ok(held),
+            Some(held)
+                if self.follows(reader, held.state, state)? && reader.still_sees(&held)? =>
+            {
+                let view = held.view.carried_to(state.epoch);
+                Ok(Held {
+                    state,
+                    view,
+                    ..held
+                })
+            }
+            _ => reader.view(principal, state),
+        })?;
+        let view = found.view.clone();
+        self.views.lock().put(found);
         Ok(view)
+    }
+
+    /// Whether the state of the reader came to be by commits upon this one, or is this one. A
+    /// `false` says nothing.
+    pub(crate) fn follows(
+        &self,
+        reader: &Reader<'_>,
+        from: State,
+        to: State,
+    ) -> Result<bool, StoreError> {
+        if from.epoch >= to.epoch {
+            return Ok(from == to);
+        }
+        if self.followed.lock().contains(&(from, to)) {
+            return Ok(true);
+        }
+        let passed = has_passed(reader.connection, from).map_err(|error| reader.wrap(error))?;
+        if passed {
+            let mut followed = self.followed.lock();
+            followed.truncate(7);
+            followed.push_front((from, to));
+        }
+        Ok(passed)
     }
 }
 

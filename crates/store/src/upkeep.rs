@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cornu_core::View;
+
 use crate::artifact::ArtifactFile;
 use crate::error::StoreError;
 use crate::read::Reader;
@@ -57,13 +59,22 @@ impl SqliteVecStore {
         self.vec_path().exists()
     }
 
-    /// Whether the resident vectors of this state are at hand.
-    pub(crate) fn has_resident(&self, state: State) -> bool {
+    /// The resident vectors at hand, if they are of the reader's state, or of one that it came from
+    /// and that had all documents of the view: commits that the asker does not see leave nothing to
+    /// do.
+    pub(crate) fn resident_at_hand(
+        &self,
+        reader: &Reader<'_>,
+        state: State,
+        view: &View,
+    ) -> Result<Option<Arc<Resident>>, StoreError> {
         // While another thread brings them up to date, waiting for it is right.
-        let resident = self.resident.lock();
-        resident
-            .as_ref()
-            .is_some_and(|resident| resident.state == state)
+        let Some(held) = self.resident.lock().clone() else {
+            return Ok(None);
+        };
+        let serves = held.state == state
+            || held.has_room_for(view) && self.follows(reader, held.state, state)?;
+        Ok(serves.then_some(held))
     }
 
     pub(crate) fn discard_resident(&self) {

@@ -1,47 +1,64 @@
-//! Views of the present state, so that asking again does not read the grants again.
+//! Views that were read before, so that asking again does not read the grants again.
 
 use cornu_core::{Principal, View};
 
+use crate::digest::Seal;
 use crate::sqlite::schema::State;
 
 /// How many principals are remembered.
 const CAPACITY: usize = 64;
 
-/// Views by the exact set of grants, all of one state. The least recently used one goes first.
+/// Views by the exact set of grants, each with the state in which it was last found to be true. The
+/// least recently used one goes first.
 #[derive(Default)]
 pub(crate) struct Views {
-    state: Option<State>,
-    views: Vec<View>,
+    held: Vec<Held>,
+}
+
+/// What a principal sees in a state.
+#[derive(Clone)]
+pub(crate) struct Held {
+    pub(crate) state: State,
+    pub(crate) view: View,
+    /// One for each grant of the principal, in their order.
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// What tells whether the documents of a grant are those of an earlier state.
+///
+/// An ordinal is never used twice and grows with time. So where a later state has no newer document
+/// under the grant it has no other than those of the earlier one; and where it has as many, it has
+/// all of them. The seal says the same by itself, but by exclusive or, which somebody who writes
+/// many documents could bring about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) documents: u64,
+    pub(crate) newest: Option<u32>,
+    pub(crate) seal: Seal,
 }
 
 impl Views {
-    pub(crate) fn get(&mut self, state: State, principal: &Principal) -> Option<View> {
-        if self.state != Some(state) {
-            return None;
-        }
-        let at = self
-            .views
-            .iter()
-            .position(|view| view.principal() == principal)?;
-        let view = self.views.remove(at);
-        self.views.push(view.clone());
-        Some(view)
+    pub(crate) fn get(&mut self, principal: &Principal) -> Option<Held> {
+        let of = |held: &Held| held.view.principal() == principal;
+        let at = self.held.iter().position(of)?;
+        let held = self.held.remove(at);
+        self.held.push(held.clone());
+        Some(held)
     }
 
-    /// A view of a later state throws out those of earlier ones, and never the other way round.
-    pub(crate) fn put(&mut self, state: State, view: &View) {
-        if self.state.is_some_and(|held| held.epoch > state.epoch) {
-            return;
+    /// A view of a later state takes the place of an earlier one, and never the other way round.
+    pub(crate) fn put(&mut self, new: Held) {
+        let of = |held: &Held| held.view.principal() == new.view.principal();
+        if let Some(at) = self.held.iter().position(of) {
+            let later = self.held.get(at);
+            if later.is_some_and(|held| held.state.epoch > new.state.epoch) {
+                return;
+            }
+            self.held.remove(at);
         }
-        if self.state != Some(state) {
-            self.state = Some(state);
-            self.views.clear();
+        if self.held.len() >= CAPACITY {
+            self.held.remove(0);
         }
-        self.views
-            .retain(|held| held.principal() != view.principal());
-        if self.views.len() >= CAPACITY {
-            self.views.remove(0);
-        }
-        self.views.push(view.clone());
+        self.held.push(new);
     }
 }

@@ -94,6 +94,34 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(cases(24))]
+
+    /// An index that has served all along, asked by some after one commit and by others after the
+    /// next, says to the byte what one says that was opened just now.
+    #[test]
+    fn an_index_that_has_served_says_what_one_just_opened_says(
+        scenario in scenario(),
+        asking in any::<u64>(),
+    ) {
+        let home = Home::new();
+        let who = [scenario.principal.clone(), Principal::public(), holder(["hr"])];
+        for (at, write) in scenario.writes.iter().enumerate() {
+            match write {
+                Write::Ingest(document) => drop(home.index.ingest(document).unwrap()),
+                Write::Remove(id) => drop(home.index.remove(id).unwrap()),
+            }
+            let fresh = opened(&database(&home), Access::ReadOnly);
+            for (place, who) in who.iter().enumerate() {
+                if asking >> ((3 * at + place) % 64) & 1 == 1 {
+                    let question = &scenario.question;
+                    prop_assert_eq!(said(&home.index, who, question), said(&fresh, who, question));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_brought_up_to_date_is_what_a_fresh_build_writes() {
     let home = Home::holding(&corpus(0, 30));

@@ -30,6 +30,8 @@ pub(crate) struct Plan<'b> {
     kept: Vec<Place>,
     /// By ordinal.
     missing: Vec<Version>,
+    /// Of all documents of the state.
+    newest: Option<u32>,
 }
 
 impl<'b> Plan<'b> {
@@ -42,13 +44,16 @@ impl<'b> Plan<'b> {
         dimension: usize,
     ) -> Result<Self, StoreError> {
         let places = base.map_or(&[][..], |base| &base.places);
-        let (kept, missing) = compare(places, reader.versions()?);
+        let versions = reader.versions()?;
+        let newest = versions.last().map(|version| version.ordinal);
+        let (kept, missing) = compare(places, versions);
         Ok(Self {
             base,
             state,
             dimension,
             kept,
             missing,
+            newest,
         })
     }
 
@@ -127,6 +132,7 @@ impl<'b> Plan<'b> {
         Ok(Resident {
             state: self.state,
             dimension: self.dimension,
+            newest: self.newest,
             segments,
             places,
         })
@@ -242,6 +248,7 @@ pub(crate) fn compact(resident: &Resident) -> Result<Resident, Damaged> {
     Ok(Resident {
         state: resident.state,
         dimension,
+        newest: resident.newest,
         segments: vec![Arc::new(Segment::owned(dimension, values, ids))],
         places,
     })

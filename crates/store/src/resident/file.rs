@@ -302,6 +302,7 @@ pub(crate) fn load(path: &Path, identity: Identity) -> Option<Resident> {
         map,
     };
     Some(Resident {
+        newest: places.last().map(|place| place.ordinal),
         state,
         dimension,
         segments: vec![Arc::new(Segment::mapped(dimension, rows, mapped))],

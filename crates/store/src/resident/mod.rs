@@ -14,9 +14,12 @@ mod segment;
 
 use std::sync::Arc;
 
+use cornu_core::View;
+
 use crate::sqlite::schema::State;
 
 pub(crate) use build::{Plan, compact};
+pub(crate) use crowd::UnderWay;
 pub(crate) use file::{Identity, load, save};
 pub(crate) use rows::Rows;
 pub(crate) use scan::FEW_ROWS;
@@ -26,6 +29,8 @@ pub(crate) use segment::{Damaged, Segment};
 pub(crate) struct Resident {
     pub(crate) state: State,
     dimension: usize,
+    /// The newest document of the state, with vectors or without; or an older one.
+    newest: Option<u32>,
     segments: Vec<Arc<Segment>>,
     /// Live documents that have vectors, by ordinal.
     places: Vec<Place>,
@@ -43,6 +48,13 @@ pub(crate) struct Place {
 }
 
 impl Resident {
+    /// Whether the view has no document that is newer than all that were read. Where its state
+    /// follows upon the one of these vectors, all its documents are among them: an ordinal grows
+    /// with time and is never used twice.
+    pub(crate) fn has_room_for(&self, view: &View) -> bool {
+        view.last_ordinal() <= self.newest
+    }
+
     /// Rows of live documents.
     pub(crate) fn live(&self) -> usize {
         self.places.iter().map(|place| place.rows as usize).sum()

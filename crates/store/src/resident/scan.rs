@@ -10,7 +10,7 @@ use std::ops::Range;
 use cornu_core::{ChunkId, View};
 use rayon::prelude::*;
 
-use super::crowd::UnderWay;
+use super::crowd;
 use super::segment::{Damaged, Segment};
 use super::{Place, Resident};
 use crate::codes::{BitQuery, CodedQuery};
@@ -209,8 +209,7 @@ fn fill(
         }
         Ok(())
     };
-    let under_way = UnderWay::begin();
-    if visible < PARALLEL_ROWS || under_way.is_crowded() {
+    if visible < PARALLEL_ROWS || crowd::is_crowded() {
         tasks.into_iter().try_for_each(work)
     } else {
         tasks.into_par_iter().try_for_each(work)

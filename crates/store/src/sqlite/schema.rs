@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cornu_core::Fingerprint;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::StoreError;
 
@@ -159,12 +159,52 @@ pub(crate) fn read_state(connection: &Connection) -> rusqlite::Result<State> {
     })
 }
 
+/// The states that the facts went through before the present one, the latest of them.
+///
+/// No fact, so it is in no digest. A file of an older version of the program gets the table with its
+/// next commit, and an older version passes it over: then a state is missing in it, and what asks
+/// for that one is told that nothing is known of it.
+const PASSED: &str = "
+CREATE TABLE IF NOT EXISTS passed_states (
+  epoch INTEGER PRIMARY KEY,
+  state BLOB NOT NULL CHECK (length(state) = 16)
+) STRICT";
+
+/// How many of them are kept at least: two pages.
+const KEPT_STATES: u64 = 512;
+
 /// Moves to the next state.
 pub(crate) fn advance(connection: &Connection) -> rusqlite::Result<()> {
+    let pass = "INSERT OR REPLACE INTO passed_states (epoch, state) SELECT epoch, state FROM meta";
+    let mut pass = match connection.prepare_cached(pass) {
+        Ok(pass) => pass,
+        Err(_) => {
+            connection.execute_batch(PASSED)?;
+            connection.prepare_cached(pass)?
+        }
+    };
+    pass.execute([])?;
     connection
         .prepare_cached("UPDATE meta SET epoch = epoch + 1, state = randomblob(16)")?
         .execute([])?;
+    let epoch = read_state(connection)?.epoch;
+    if epoch % KEPT_STATES == 0 {
+        connection
+            .prepare_cached("DELETE FROM passed_states WHERE epoch + ?1 < ?2")?
+            .execute([KEPT_STATES.cast_signed(), epoch.cast_signed()])?;
+    }
     Ok(())
+}
+
+/// Whether the facts that the connection reads came to be by commits upon those of this earlier
+/// state. A `false` says nothing: the state may have been passed too long ago.
+pub(crate) fn has_passed(connection: &Connection, state: State) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM passed_states WHERE epoch = ?1 AND state = ?2";
+    let Ok(mut statement) = connection.prepare_cached(sql) else {
+        // A file that no commit of this version has reached.
+        return Ok(false);
+    };
+    statement.exists(params![state.epoch.cast_signed(), state.id])
 }
 
 /// Reads what the file is; `wrap` gives an SQLite error its name.

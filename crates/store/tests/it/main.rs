@@ -9,6 +9,7 @@
 
 mod artifacts;
 mod beside;
+mod carried;
 mod cases;
 mod conformance;
 mod extractions;
