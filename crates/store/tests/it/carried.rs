@@ -11,6 +11,9 @@ use crate::sample::{Home, Numbers, bits, document, few, options, public, reader}
 
 const DIMENSION: usize = 4;
 
+/// Ids and the bits of their scores.
+type Bits = Vec<(ChunkId, u64)>;
+
 fn askers() -> [Principal; 5] {
     [
         public(),
@@ -21,16 +24,15 @@ fn askers() -> [Principal; 5] {
     ]
 }
 
-/// All that a view is by, but for the numbers of its states.
-fn said(view: &View) -> (Vec<u32>, [u8; 32], u64) {
+/// All that a view says, but since when.
+type Said = (Vec<u32>, [u8; 32], u64);
+
+fn said(view: &View) -> Said {
     (view.ordinals().collect(), *view.digest(), view.epoch())
 }
 
 /// What one asker gets of a store: the view, its names, and the nearest by the store's own route.
-fn got(
-    store: &SqliteVecStore,
-    asker: &Principal,
-) -> ((Vec<u32>, [u8; 32], u64), Vec<DocId>, Vec<(ChunkId, u64)>) {
+fn got(store: &SqliteVecStore, asker: &Principal) -> (Said, Vec<DocId>, Bits) {
     let snapshot = store.snapshot(asker).unwrap();
     let hits = snapshot.knn(aview1(&[0.1, 0.9, 0.2, 0.3]), 7).unwrap();
     (
@@ -253,7 +255,7 @@ fn a_copy_that_went_another_way_is_not_taken_for_the_same() {
     }
 }
 
-fn got_of_two(store: &SqliteVecStore) -> Vec<(ChunkId, u64)> {
+fn got_of_two(store: &SqliteVecStore) -> Bits {
     let snapshot = store.snapshot(&public()).unwrap();
     let by_resident = snapshot.knn_by(Route::Resident, aview1(&[1.0, 0.0]), 5);
     let by_facts = snapshot.knn_by(Route::Facts, aview1(&[1.0, 0.0]), 5);
