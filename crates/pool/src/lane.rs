@@ -127,7 +127,7 @@ impl<C> Lane<C> {
         let (outcome, waited) = loop {
             let late = bell.wait_until(&mut state, deadline).timed_out();
             let now = Instant::now();
-            if let Some(outcome) = state.outcome(ticket, late, now) {
+            if let Some(outcome) = state.outcome(ticket, late, self.manners.grace, now) {
                 break (outcome, now.saturating_duration_since(start));
             }
         };
@@ -260,7 +260,13 @@ impl<C> State<C> {
     }
 
     /// What a waiter finds when it wakes up; `None` when it has to wait on.
-    fn outcome(&mut self, ticket: u64, late: bool, now: Instant) -> Option<Outcome<C>> {
+    fn outcome(
+        &mut self,
+        ticket: u64,
+        late: bool,
+        grace: Duration,
+        now: Instant,
+    ) -> Option<Outcome<C>> {
         let mine = self.given.iter().position(|(to, _)| *to == ticket);
         if let Some(at) = mine {
             return Some(Ok(self.given.swap_remove(at).1));
@@ -282,6 +288,11 @@ impl<C> State<C> {
         }
         if !late {
             return None;
+        }
+        // With no time left they get what somebody who comes now would get.
+        if let Some(place) = self.take_at_once(grace, || now) {
+            self.leave(ticket, now);
+            return Some(Ok(place));
         }
         self.leave(ticket, now);
         self.metrics.timeouts += 1;

@@ -100,7 +100,7 @@ proptest! {
                 // Somebody wakes, whether they were called or not, or their time is over.
                 (7.., Some(at)) => {
                     let free = state.free.len();
-                    let outcome = state.outcome(waiting[at], step == 9, now);
+                    let outcome = state.outcome(waiting[at], step == 9, grace, now);
                     let served = matches!(outcome, Some(Ok(_)));
                     prop_assert_eq!(served, at < free, "{} of {} with {} free", at, waiting.len(), free);
                     prop_assert_eq!(outcome.is_some(), served || step == 9);
@@ -139,13 +139,13 @@ fn a_place_waits_for_whom_was_called_and_not_for_ever() {
     assert_eq!(come(later(manners.grace)), Some(Some(7)));
     // They come too late, go on waiting as the first, and are called again.
     let now = later(manners.grace * 2);
-    assert!(state.outcome(first, false, now).is_none());
+    assert!(state.outcome(first, false, manners.grace, now).is_none());
     state.metrics.in_use -= 1;
     state.take_back(Some(7), manners.courtesy, || now);
     assert!(state.take_at_once(manners.grace, || now).is_none());
-    assert!(state.outcome(second, false, now).is_none());
+    assert!(state.outcome(second, false, manners.grace, now).is_none());
     assert!(matches!(
-        state.outcome(first, false, now),
+        state.outcome(first, false, manners.grace, now),
         Some(Ok(Some(7)))
     ));
 }
@@ -175,12 +175,39 @@ fn who_leaves_passes_the_call_on() {
     assert_eq!(called(&state), [true, false]);
     // Somebody was faster, gave it back, and the first's time is over.
     let place = state.take_at_once(manners.grace, || now).unwrap();
-    assert!(state.outcome(first, false, now).is_none());
+    assert!(state.outcome(first, false, manners.grace, now).is_none());
     assert_eq!(called(&state), [false, false]);
     state.metrics.in_use -= 1;
     state.take_back(place, manners.courtesy, || now);
     assert_eq!(called(&state), [true, false]);
     state.leave(first, now);
     assert_eq!(called(&state), [true]);
-    assert!(matches!(state.outcome(second, true, now), Some(Ok(_))));
+    assert!(matches!(
+        state.outcome(second, true, manners.grace, now),
+        Some(Ok(_))
+    ));
+}
+
+/// Their time is over while a place is kept for another: as long as it is kept they get none, and
+/// then they get it, as somebody would who came in that moment.
+#[test]
+fn who_has_no_time_left_gets_what_a_newcomer_would_get() {
+    let manners = Manners::default();
+    for waited in [manners.grace / 2, manners.grace] {
+        let lane: Lane<u8> = Lane::new(1, manners);
+        let mut state = lane.state.lock();
+        let began = Instant::now();
+        assert!(state.take_free().is_some());
+        let (first, _) = state.queue(began);
+        let (second, _) = state.queue(began);
+        state.metrics.in_use -= 1;
+        state.take_back(Some(7), manners.courtesy, || began);
+        let now = began + waited;
+        let outcome = state.outcome(second, true, manners.grace, now);
+        let served = matches!(outcome, Some(Ok(Some(7))));
+        assert_eq!(served, waited == manners.grace);
+        assert_eq!(state.metrics.timeouts, u64::from(!served));
+        assert_eq!(state.metrics.in_use, usize::from(served));
+        assert!(state.waiters.iter().map(|one| one.ticket).eq([first]));
+    }
 }
