@@ -441,7 +441,8 @@ impl<'s> Snapshot<'s> {
     }
 
     /// Whether this state is the one of that epoch and [name](Self::state), or came to be by
-    /// commits upon it: then an ordinal that both have names one version of one document. A `false`
+    /// commits upon it: then an ordinal that both have names one version of one document, though
+    /// what is kept beside it (token vectors, what an extractor read) may be another. A `false`
     /// says nothing, since of old states no record is kept. It must not reach what the principal
     /// gets. O(log states) once for each two states.
     ///
