@@ -29,7 +29,8 @@ pub(crate) enum Missed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manners {
     /// How long a place that came back is kept for the one who was called. A thread that finds a core
-    /// is there in ten to fifty microseconds; who is not there after this is taken to have none.
+    /// is there in ten to fifty microseconds, and where cores are busy with searches one is free after
+    /// about as long; who is not there after this is taken to have none.
     pub(crate) grace: Duration,
     /// How long the first in the queue lets others go before it, when it is not there in time. The
     /// longest wait grows by this for each who stands before.
@@ -39,7 +40,7 @@ pub(crate) struct Manners {
 impl Default for Manners {
     fn default() -> Self {
         Self {
-            grace: Duration::from_micros(50),
+            grace: Duration::from_micros(100),
             courtesy: Duration::from_micros(500),
         }
     }

@@ -50,14 +50,14 @@ impl Table for Pool {
     }
 
     fn about(&self) -> &'static str {
-        "The same file, opened three times: with one reading connection, with one for each core, and \
+        "The same file, opened three times: with one reading connection, with one more than there are cores, and \
          that with a cache. 10,000 chunks of 384 dimensions by the hash embedder. *narrow*: nearest \
          neighbours for 50 askers who see 200 chunks each; *bm25* and *full-scan*: one asker who sees \
          all; *zipf*: hybrid searches of the same, drawn from 1,000 questions by rank (s = 1). Of the \
          other questions 24.8 % come from 16 that are asked again and again, as many as the chapter \
          states, and the rest are new. A cache cannot give more than 1 / (1 − hits). *control*: the \
          same load upon a counter in place of the search: it counts on one core for as long as the \
-         idle pool's p50, behind a strict queue of as many places as there are cores. What its p99 \
+         idle pool's p50, behind a strict queue of as many places as the pool has. What its p99 \
          has above its p50 is of the queue, the system and the load generator. *1*, *2*, *8*, *64*: \
          so many clients, each of which asks when it has its answer. Two, one for each core, are this \
          machine's saturation: from there on more clients wait longer and are not answered faster. \
