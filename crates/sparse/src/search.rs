@@ -7,7 +7,6 @@ mod top;
 pub use explain::{Explanation, TermShare};
 
 use std::fmt;
-use std::sync::Arc;
 
 use cornu_core::Ranking;
 
@@ -29,7 +28,7 @@ use crate::stats::{SegmentView, ViewStats};
 #[derive(Clone)]
 pub struct Searcher<'a, I> {
     parts: [Searched<'a, I>; 2],
-    stats: Arc<ViewStats>,
+    stats: ViewStats,
 }
 
 /// A segment, and its rows.
@@ -44,7 +43,7 @@ struct Term<'a> {
 }
 
 impl<'a, I: Ord + Clone> Searcher<'a, I> {
-    pub(crate) fn new(parts: [Searched<'a, I>; 2], stats: Arc<ViewStats>) -> Self {
+    pub(crate) fn new(parts: [Searched<'a, I>; 2], stats: ViewStats) -> Self {
         Self { parts, stats }
     }
 
@@ -79,15 +78,15 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
     /// Number of rows that are seen and not empty: N of the formulas.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.stats.rows
+        self.stats.rows()
     }
 
     /// Mean number of words of these rows; 0 when there is none.
     #[must_use]
     pub fn average_length(&self) -> f64 {
-        match self.stats.rows {
+        match self.stats.rows() {
             0 => 0.0,
-            rows => self.stats.words as f64 / rows as f64,
+            rows => self.stats.words() as f64 / rows as f64,
         }
     }
 
@@ -99,7 +98,7 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
         prune: bool,
     ) -> Result<Ranking<I>, SparseError> {
         let mut top = Top::new(k);
-        if k > 0 && self.stats.rows > 0 {
+        if k > 0 && self.stats.rows() > 0 {
             let saturation = bm25.saturation(self.average_length());
             let mut terms = self.terms(query, bm25)?;
             terms.retain(|term| term.frequency > 0);
@@ -129,7 +128,7 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
             Ok(Term {
                 weight,
                 frequency,
-                idf: bm25.idf(frequency, self.stats.rows),
+                idf: bm25.idf(frequency, self.stats.rows()),
                 postings,
             })
         };
@@ -137,7 +136,7 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
     }
 
     fn segments(&self) -> impl Iterator<Item = (&Searched<'a, I>, &SegmentView)> {
-        let views = [&self.stats.base, &self.stats.delta];
+        let views: [&SegmentView; 2] = [&self.stats.base, &self.stats.delta];
         self.parts.iter().zip(views)
     }
 }
@@ -146,8 +145,8 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
 impl<I> fmt::Debug for Searcher<'_, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Searcher")
-            .field("rows", &self.stats.rows)
-            .field("words", &self.stats.words)
+            .field("rows", &self.stats.rows())
+            .field("words", &self.stats.words())
             .finish_non_exhaustive()
     }
 }
