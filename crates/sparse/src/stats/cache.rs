@@ -11,10 +11,10 @@ use crate::bits::Bits;
 /// Statistics by the digest of the view, within a byte bound; the least recently used go first.
 ///
 /// What is kept serves a view that has the same digest and whose documents stood in the state in
-/// which it was made or last used. In one state a name belongs to one document, so there a digest
-/// means one set of ordinals; and a view's ordinals are what they were in every state in which its
-/// documents stood. Without that condition a digest does not tell: a document that was removed and
-/// added again has its name and its source, and another ordinal, whose rows are others.
+/// which it was made or last used. Both views' documents are then in that one state, where a name
+/// belongs to one document: the same names are the same ordinals. The digest alone does not tell: a
+/// document that was removed and added again has its name and its source, and another ordinal,
+/// whose rows are others, and the index may hold both.
 #[derive(Debug)]
 pub(crate) struct StatsCache {
     bound: usize,
@@ -30,9 +30,8 @@ struct Kept {
 
 #[derive(Debug)]
 struct Entry {
-    /// A state of the index in which the documents of the view stood: the last one in which the
-    /// entry was used. An interval that holds an earlier one of them and the present state holds
-    /// this one, too.
+    /// The state of the index in which it was made or last used: the documents stood in it. The
+    /// later, the better: a view that stands now and stood in an earlier state stood in between.
     epoch: u64,
     base: Arc<SegmentView>,
     /// None after a change, until the next use.
@@ -100,7 +99,7 @@ impl StatsCache {
             entry.delta = None;
             !entry.base.visible.meets(dead)
         });
-        kept.bytes = kept.by_view.values().map(Entry::bytes).sum();
+        kept.bytes = kept.counted();
     }
 
     pub(crate) fn clear(&mut self) {
@@ -134,6 +133,11 @@ impl Kept {
         }
         self.bytes += bytes;
         self.by_view.insert(digest, entry);
+        debug_assert_eq!(self.bytes, self.counted());
+    }
+
+    fn counted(&self) -> usize {
+        self.by_view.values().map(Entry::bytes).sum()
     }
 
     fn take(&mut self, digest: &[u8; 32]) {

@@ -1,7 +1,7 @@
 //! Statistics that outlive changes: an index that has served through any history says, bit for bit,
 //! what one says that was built just now, of what the asker sees and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use cornu_core::testing::proptest::collection::vec;
@@ -16,12 +16,24 @@ const FIRST: u32 = 16;
 #[derive(Clone, Debug)]
 enum Step {
     /// A new version of a document, under an ordinal of its own.
-    Write { name: u32, content: u32, acl: u8 },
-    Remove { name: u32 },
+    Write {
+        name: u32,
+        content: u32,
+        acl: u8,
+    },
+    Remove {
+        name: u32,
+    },
     /// Somebody asks, with the view they had if it still stands, or with one that is read anew.
-    Ask { who: usize, anew: bool },
+    Ask {
+        who: usize,
+        anew: bool,
+    },
     /// The index drops versions, whoever sees them; they are written again when they are missed.
-    Drop { every: u32, at: u32 },
+    Drop {
+        every: u32,
+        at: u32,
+    },
     /// The index moves on to the present state, and nothing changes in it.
     Move,
     Compact,
@@ -57,6 +69,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Versions of one content differ in their ids, so that answers tell them apart.
+fn id(ordinal: u32, name: u32, at: u32) -> u32 {
+    (name % 5) * 100_000 + ordinal * 4 + at
+}
+
 fn rows(ordinal: u32, name: u32, content: u32) -> DocumentRows<u32> {
     let texts: &[&[(&str, u32)]] = match content {
         0 => &[&[("a", 1), ("b", 2)]],
@@ -68,7 +84,7 @@ fn rows(ordinal: u32, name: u32, content: u32) -> DocumentRows<u32> {
         let length = if words == 0 { 0 } else { words + name % 3 };
         let terms = terms.iter().map(|(term, count)| (*term, *count));
         Row {
-            id: (name % 5) * 100_000 + ordinal * 4 + at,
+            id: id(ordinal, name, at),
             counts: TermCounts::from_pairs(length, terms).unwrap(),
         }
     });
@@ -91,10 +107,11 @@ impl World {
             views: Vec::new(),
         };
         world.views = (0..ASKERS).map(|who| world.read(who)).collect();
-        for name in 0..FIRST {
-            let acl = [7, 7, 6, 5][name as usize % 4];
-            world.commit(|world| world.write(name, name % 3, acl));
-        }
+        world.commit(|world| {
+            for name in 0..FIRST {
+                world.write(name, name % 3, [7, 7, 6, 5][name as usize % 4]);
+            }
+        });
         world
     }
 
@@ -166,37 +183,27 @@ impl Served {
             .into_iter()
             .filter(|rows| !self.held.contains_key(&rows.document))
             .collect();
-        let stands = view.stood_at(self.index.epoch());
-        let names = world.documents.iter();
-        let present: BTreeMap<u32, u32> = names.map(|(&name, facts)| (facts.0, name)).collect();
-        self.held.extend(
-            missing
-                .iter()
-                .map(|rows| (rows.document, present[&rows.document])),
-        );
-        if !stands || !missing.is_empty() {
-            let epoch = if stands {
-                self.index.epoch()
-            } else {
-                view.epoch()
-            };
-            self.index.apply(missing, epoch).unwrap();
+        for (&name, &(ordinal, ..)) in &world.documents {
+            if view.contains(ordinal) {
+                self.held.insert(ordinal, name);
+            }
+        }
+        match view.stood_at(self.index.epoch()) {
+            true if missing.is_empty() => {}
+            true => self.index.apply(missing, self.index.epoch()).unwrap(),
+            false => self.index.apply(missing, view.epoch()).unwrap(),
         }
     }
 
     fn drop_some(&mut self, every: u32, at: u32) {
-        let gone: BTreeSet<u32> = self
-            .held
-            .keys()
-            .copied()
-            .filter(|ordinal| ordinal % every == at % every)
-            .collect();
-        self.held.retain(|ordinal, _| !gone.contains(ordinal));
-        let removed = gone.into_iter().map(|document| DocumentRows {
+        let is_gone = |ordinal: &u32| ordinal % every == at % every;
+        let gone = self.held.keys().copied().filter(is_gone);
+        let removed = gone.map(|document| DocumentRows {
             document,
             rows: vec![],
         });
         self.index.apply(removed, self.index.epoch()).unwrap();
+        self.held.retain(|ordinal, _| !is_gone(ordinal));
     }
 }
 
@@ -213,9 +220,12 @@ fn answers(index: &Bm25Index<u32>, view: &View, ids: &[u32]) -> String {
             for k in [3, usize::MAX] {
                 writeln!(out, "{:?}", searcher.search(&query, &bm25, k).unwrap()).unwrap();
             }
-            for id in ids {
-                writeln!(out, "{:?}", searcher.explain(&query, &bm25, id).unwrap()).unwrap();
-            }
+        }
+        let query = Query::weighted(["d", "b"].map(|word| (word.to_owned(), 1.0))).unwrap();
+        for id in ids {
+            let why = searcher.explain(&query, &bm25, id).unwrap();
+            let why = why.map(|why| (why.score, why.length, why.terms[1].frequency));
+            writeln!(out, "{why:?}").unwrap();
         }
     }
     out
@@ -243,11 +253,8 @@ proptest! {
                     without.prepare(&world, &view);
                     let seen = world.seen(&view);
                     let fresh = Bm25Index::build(Fingerprint::new("test"), seen, world.epoch);
-                    let ids: Vec<u32> = served
-                        .held
-                        .iter()
-                        .map(|(ordinal, name)| (name % 5) * 100_000 + ordinal * 4)
-                        .collect();
+                    let held = served.held.iter();
+                    let ids: Vec<u32> = held.map(|(&ordinal, &name)| id(ordinal, name, 0)).collect();
                     prop_assert_eq!(
                         answers(&served.index, &view, &ids),
                         answers(&fresh.unwrap(), &world.read(who), &ids)
