@@ -206,8 +206,50 @@ fn synthetic(rows: u32) {
         .map(|_| Query::weighted((0..5).map(|_| (word(), 1.0))).unwrap())
         .collect();
     for share in [1, 2, 10, 1000] {
+        index = after_changes(index, &view(rows, share), &queries, share);
+    }
+    for share in [1, 2, 10, 1000] {
         measure(&index, &view(rows, share), &queries, share);
     }
+}
+
+/// The first search after a change that the view does not see, with what is kept of the view and
+/// without, in turns.
+fn after_changes(
+    mut index: Bm25Index<u32>,
+    view: &View,
+    queries: &[Query],
+    share: u32,
+) -> Bm25Index<u32> {
+    let (mut kept, mut anew) = (Vec::new(), Vec::new());
+    for query in &queries[..20] {
+        for (bytes, times) in [(64 << 20, &mut kept), (0, &mut anew)] {
+            index = index.with_stats_bytes(bytes);
+            let search = |index: &Bm25Index<u32>| {
+                let searcher = index.searcher(view).unwrap();
+                std::hint::black_box(searcher.search(query, &Bm25::default(), 10).unwrap());
+            };
+            search(&index);
+            let counts = TermCounts::from_pairs(1, [("w1", 1)]).unwrap();
+            let hidden = DocumentRows {
+                document: u32::MAX,
+                rows: vec![Row {
+                    id: u32::MAX,
+                    counts,
+                }],
+            };
+            index.apply([hidden], 1).unwrap();
+            let clock = Instant::now();
+            search(&index);
+            times.push(clock.elapsed());
+        }
+    }
+    let [kept, anew] = [kept, anew].map(|mut times| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    });
+    println!("  view 1/{share}: after a change that it does not see {kept:?}, made anew {anew:?}");
+    index.with_stats_bytes(64 << 20)
 }
 
 fn size(index: &Bm25Index<u32>) {
