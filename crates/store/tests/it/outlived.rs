@@ -4,25 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use cornu_core::testing::proptest::prelude::*;
-use cornu_core::{DocId, FactStore, Principal};
+use cornu_core::{ChunkId, DocId, FactStore};
 use cornu_store::{Approximate, Hnsw, Options, Route, Scan, Snapshot, SqliteVecStore, StoreError};
 use ndarray::aview1;
 use rusqlite::Connection;
 
+use crate::carried::askers;
 use crate::sample::{Home, Numbers, bits, document, few, options, public, reader};
-
-fn askers() -> [Principal; 5] {
-    [
-        public(),
-        reader(&["hr"]),
-        reader(&["ops", "hr"]),
-        reader(&["public", "ops"]),
-        reader(&["nobody"]),
-    ]
-}
 
 fn step(store: &SqliteVecStore, numbers: &mut Numbers) {
     let name = |numbers: &mut Numbers| format!("{}.md", numbers.below(6));
@@ -58,13 +48,7 @@ fn step(store: &SqliteVecStore, numbers: &mut Numbers) {
     }
 }
 
-type Said = (
-    Vec<u32>,
-    [u8; 32],
-    u64,
-    Vec<DocId>,
-    Vec<(cornu_core::ChunkId, u64)>,
-);
+type Said = (Vec<u32>, [u8; 32], u64, Vec<DocId>, Vec<(ChunkId, u64)>);
 
 fn said(snapshot: &Snapshot<'_>, route: Option<Route>) -> Said {
     let view = snapshot.view();
@@ -125,8 +109,8 @@ proptest! {
             prop_assert_eq!(&said(&snapshot, None), &expected);
             for (earlier, _) in &open {
                 let (a, b) = (earlier.view().epoch(), snapshot.view().epoch());
-                prop_assert!(snapshot.follows(a, earlier.state()).unwrap());
-                prop_assert_eq!(earlier.follows(b, snapshot.state()).unwrap(), a == b);
+                prop_assert!(snapshot.shares_line(a, earlier.state()).unwrap());
+                prop_assert!(earlier.shares_line(b, snapshot.state()).unwrap());
             }
             open.push((snapshot, expected));
             for _ in 0..3 {
@@ -182,7 +166,7 @@ fn readers_beside_a_writer_see_what_the_state_says() {
                             .documents()
                             .unwrap()
                             .iter()
-                            .map(|d| d.to_string())
+                            .map(ToString::to_string)
                             .collect();
                         let seen: Vec<String> = expected
                             .iter()
@@ -223,46 +207,35 @@ fn readers_beside_a_writer_see_what_the_state_says() {
     assert!(asked.into_inner() > 50);
 }
 
-/// A foreign hand takes a document away from a grant: whoever asks after the next commit, of
-/// whatever, is told.
+/// What a foreign hand takes away behind the store's back: the doctor finds it, and so does whoever
+/// opens the file. Who has read their view before goes on with it, until a commit that they see.
 #[test]
-fn a_grant_that_lost_a_document_is_found_out_after_the_next_commit() {
-    let home = Home::new(2, Route::Auto);
-    for name in ["a.md", "b.md"] {
-        home.upsert(&document(name, &["public"], &[&[1.0, 0.2]]))
+fn what_is_taken_away_is_found_by_who_reads_it_anew() {
+    for damage in [
+        "DELETE FROM grants WHERE name = 'public' AND document = 1",
+        "PRAGMA foreign_keys = ON; DELETE FROM documents WHERE name = 'a.md'",
+    ] {
+        let home = Home::new(2, Route::Resident);
+        for name in ["a.md", "b.md"] {
+            home.upsert(&document(name, &["public"], &[&[1.0, 0.2]]))
+                .unwrap();
+        }
+        assert_eq!(home.view(&public()).unwrap().len(), 2);
+        let connection = Connection::open(home.path()).unwrap();
+        connection.execute_batch(damage).unwrap();
+        home.upsert(&document("c.md", &["hr"], &[&[1.0, 0.2]]))
             .unwrap();
-    }
-    assert_eq!(home.view(&public()).unwrap().len(), 2);
-    let connection = Connection::open(home.path()).unwrap();
-    let sql = "DELETE FROM grants WHERE name = 'public' AND document = 1";
-    assert_eq!(connection.execute(sql, []).unwrap(), 1);
-    home.upsert(&document("c.md", &["hr"], &[&[1.0, 0.2]]))
-        .unwrap();
-    let error = home.view(&public()).unwrap_err();
-    assert!(matches!(error, StoreError::Corrupted { .. }), "{error}");
-}
-
-/// As above, of a document itself.
-#[test]
-fn a_document_that_is_gone_is_found_out_after_the_next_commit() {
-    let home = Home::new(2, Route::Resident);
-    for name in ["a.md", "b.md"] {
-        home.upsert(&document(name, &["public"], &[&[1.0, 0.2]]))
+        assert_eq!(home.view(&public()).unwrap().since(), 2);
+        assert!(!home.doctor().unwrap().is_empty());
+        let is_found = |store: &SqliteVecStore| {
+            let error = store.view(&public()).unwrap_err();
+            assert!(matches!(error, StoreError::Corrupted { .. }), "{error}");
+        };
+        is_found(&home.again(&options(Route::Auto)));
+        home.upsert(&document("d.md", &["public"], &[&[1.0, 0.2]]))
             .unwrap();
+        is_found(&home);
     }
-    let ask = || {
-        let snapshot = home.snapshot(&public())?;
-        snapshot.knn(aview1(&[1.0, 0.0]), 5).map(|hits| hits.len())
-    };
-    assert_eq!(ask().unwrap(), 2);
-    let connection = Connection::open(home.path()).unwrap();
-    connection
-        .execute_batch("PRAGMA foreign_keys = ON; DELETE FROM documents WHERE name = 'a.md'")
-        .unwrap();
-    home.upsert(&document("c.md", &["hr"], &[&[1.0, 0.2]]))
-        .unwrap();
-    let error = ask().unwrap_err();
-    assert!(matches!(error, StoreError::Corrupted { .. }), "{error}");
 }
 
 /// A file of an older version that may not grow: what is removed from it needs no page more.
@@ -294,49 +267,6 @@ fn a_document_is_removed_from_a_full_file_without_a_record_of_states() {
     };
     let store = SqliteVecStore::open_existing(&path, &full).unwrap();
     assert!(store.remove(&DocId::new("empty.md").unwrap()).unwrap());
-}
-
-/// The vectors of a commit that the asker does not see are brought up to date by somebody who sees
-/// it, which takes some tenths of a second: whoever needs none of them goes on being answered.
-#[test]
-fn nobody_waits_for_vectors_that_they_do_not_see() {
-    let base = Options {
-        readers: 6,
-        ..options(Route::Resident)
-    };
-    let home = Home::with(64, &base);
-    let mut numbers = Numbers(5);
-    let mut many = |name: &str, grant: &str, rows: usize| {
-        let rows: Vec<Vec<f32>> = (0..rows).map(|_| numbers.vector(64)).collect();
-        let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
-        home.upsert(&document(name, &[grant], &rows)).unwrap();
-    };
-    let query = [1.0_f32; 64];
-    let ask = |grant: &str| {
-        let snapshot = home.snapshot(&reader(&[grant])).unwrap();
-        assert_eq!(snapshot.knn(aview1(&query), 5).unwrap().len(), 5);
-    };
-    many("a.md", "public", 100);
-    ask("public");
-    many("b.md", "hr", 30_000);
-    ask("public");
-    let done = AtomicBool::new(false);
-    let mut longest = Duration::ZERO;
-    let whole = thread::scope(|scope| {
-        let reading = scope.spawn(|| {
-            let began = Instant::now();
-            ask("hr");
-            done.store(true, Ordering::Relaxed);
-            began.elapsed()
-        });
-        while !done.load(Ordering::Relaxed) {
-            let began = Instant::now();
-            ask("public");
-            longest = longest.max(began.elapsed());
-        }
-        reading.join().unwrap()
-    });
-    assert!(longest * 2 < whole, "{longest:?} of {whole:?}");
 }
 
 /// Since when a view is known to stand is the store's own business, as its epoch is: who compares
