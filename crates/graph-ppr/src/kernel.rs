@@ -74,11 +74,11 @@ pub(crate) fn inflow<'a, T: Real, const L: usize>(
     out
 }
 
-/// The strengths of an octet's rows, and what they are divided into. Where weights are 1 they are
-/// lengths of rows, mostly: to read two more vectors would cost a quarter of a sweep.
+/// The strengths of an octet's rows, and what they are divided into. In an undirected graph whose
+/// weights are 1 they are lengths of rows: to read two more vectors would cost a quarter of a sweep.
 #[inline(always)]
 pub(crate) fn scales<T: Real>(walk: &Walk<T>, octet: &Octet) -> ([T; SIDE], [T; SIDE]) {
-    if walk.is_value_free() && octet.even && octet.depth > 0 {
+    if walk.is_undirected() && walk.is_value_free() && octet.even && octet.depth > 0 {
         let depth = octet.depth as f64;
         return ([T::of(depth); SIDE], [T::of(1.0 / depth); SIDE]);
     }
