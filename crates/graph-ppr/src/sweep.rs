@@ -313,3 +313,54 @@ impl<const L: usize> Tally<L> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Dangling, GraphBuilder};
+
+    /// Wider registers add nothing in another order, and no product is fused with its sum.
+    #[test]
+    fn the_same_bits_with_plain_instructions_and_with_the_widest() {
+        for weight in [1.0, 0.1] {
+            let mut builder = GraphBuilder::undirected(400).unwrap();
+            for at in 0..1_500_u32 {
+                let (from, to) = (at * at % 397, (at * 7 + 11) % 400);
+                builder
+                    .add(from, to, f64::powi(weight, (at % 3) as i32))
+                    .unwrap();
+            }
+            let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
+            let lanes = Lanes {
+                alpha: 0.5,
+                tolerance: 1e-10,
+                threads: 1,
+                wanted: [true],
+                seeds: vec![(0, 0, 1.0)],
+            };
+            let sweep = Sweep {
+                walk: &walk,
+                lanes: &lanes,
+                omega: [1.1],
+                constant: &vec![[0.001]; walk.volumes.len()],
+                close: true,
+            };
+            let run = |arch: Arch| {
+                let mut y: Vec<[f64; 1]> = (1..=400).map(|row| [1.0 / f64::from(row)]).collect();
+                let mut swept = Vec::new();
+                for block in &walk.blocks {
+                    let (sweep, place) = (&sweep, Standing(&mut y[..]));
+                    let work = SweepBlock {
+                        sweep,
+                        block,
+                        place,
+                    };
+                    let Swept { moved, back, mass } = arch.dispatch(Counted::<_, true>(work));
+                    swept.push([moved, back, mass]);
+                }
+                (y, swept)
+            };
+            assert_eq!(run(Arch::Scalar), run(Arch::new()));
+        }
+    }
+}
