@@ -79,7 +79,6 @@ impl Postings {
         snapshot: &Snapshot<'_>,
         work: impl Fn(&Searcher<'_, TermRow>) -> Result<T, SparseError>,
     ) -> Result<T, RagError> {
-        let _under_way = snapshot.under_way();
         match self.attempt(snapshot, &work) {
             Err(RagError::Sparse(SparseError::Damaged)) => {
                 self.file.discard();

@@ -12,7 +12,7 @@ use crate::artifact::DocumentVersion;
 use crate::error::StoreError;
 use crate::options::{Approximate, Route};
 use crate::read::{Reader, Version};
-use crate::resident::{Resident, UnderWay, half};
+use crate::resident::{Resident, UnderWay, Waiting, half};
 use crate::score::Query;
 use crate::sqlite::connection::{Connections, run};
 use crate::sqlite::schema::{State, has_passed, read_state};
@@ -30,6 +30,7 @@ pub(crate) struct Reading<'s> {
     connection: Mutex<Guard<'s, Connections>>,
     pub(crate) state: State,
     resident: OnceLock<Arc<Resident>>,
+    _under_way: UnderWay,
 }
 
 impl<'s> Reading<'s> {
@@ -42,6 +43,7 @@ impl<'s> Reading<'s> {
             connection: Mutex::new(connection),
             state,
             resident: OnceLock::new(),
+            _under_way: UnderWay::begin(),
         })
     }
 
@@ -112,7 +114,6 @@ impl<'s> Reading<'s> {
         work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut connection = self.connection.lock();
-        let _under_way = UnderWay::begin();
         let result = work(&Reader {
             connection: &connection,
             path: self.store.path(),
@@ -256,7 +257,6 @@ impl<'s> Reading<'s> {
 
     fn by_resident(&self, view: &View, query: &Query, k: usize) -> Result<Hits, StoreError> {
         let resident = self.brought_up_to_date(view)?;
-        let _under_way = UnderWay::begin();
         let scanning = self.store.options().scanning();
         let walked = match self.store.options().approximate {
             Approximate::Never => Ok(None),
@@ -501,12 +501,12 @@ impl<'s> Snapshot<'s> {
         self.reading.shares_line(State { epoch, id: state })
     }
 
-    /// Counts as one search under way for as long as what is given lives. A scan of vectors is shared
-    /// out to all cores where they are idle; so whoever keeps a core busy by other means, and with
-    /// what the snapshot sees, says so.
+    /// The snapshot waits for something else (a server's reply) for as long as what is given lives. A
+    /// scan of vectors is shared out to all cores unless other searches keep them busy, and each
+    /// snapshot counts as one.
     #[must_use]
-    pub fn under_way(&self) -> impl Sized + use<> {
-        UnderWay::begin()
+    pub fn waiting(&self) -> impl Sized + use<> {
+        Waiting::begin()
     }
 
     /// All documents by ordinal, hidden ones too: what an artifact is compared with before it is
