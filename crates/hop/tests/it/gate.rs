@@ -1,7 +1,7 @@
 //! Whether to walk: what names lead somewhere.
 
 use cornu_core::testing::proptest::prelude::*;
-use cornu_hop::{FirstStage, HopDecision, HopGate, HopGraph, HopMemory, HopSign};
+use cornu_hop::{FirstStage, HopDecision, HopGate, HopGraph, HopMemory};
 
 use crate::world::{Id, finally, passage, put, question, view, writes};
 
@@ -17,15 +17,13 @@ fn decided(question: &str, texts: &[&str], found: &[&str], few: usize) -> HopDec
     HopGate { few }.decide(&graph, &first)
 }
 
+/// Of each name the passages that have it, are about it, and mention it among the first.
 fn counts(decision: &HopDecision) -> Vec<(&str, usize, usize, usize)> {
-    let names = decision.names.iter();
-    let counts = |sign: &HopSign| (sign.having, sign.about, sign.mentioning);
-    names
-        .map(|sign| {
-            let (having, about, mentioning) = counts(sign);
-            (sign.name.as_str(), having, about, mentioning)
-        })
-        .collect()
+    let mut out = Vec::new();
+    for sign in &decision.names {
+        out.push((sign.name.as_str(), sign.having, sign.about, sign.mentioning));
+    }
+    out
 }
 
 /// Two names of one passage each, which nothing is about and no passage states together: what is
@@ -177,13 +175,13 @@ proptest! {
             let first = FirstStage { question: &question, passages: &passages };
             let whole = grown.graph(&view(&documents, grant)).unwrap();
             let bare = without.graph(&view(&seen, grant)).unwrap();
-            let decision = HopGate { few }.decide(&*whole, &first);
-            let without_hidden = HopGate { few }.decide(&*bare, &first);
+            let decision = HopGate { few }.decide(&whole, &first);
+            let without_hidden = HopGate { few }.decide(&bare, &first);
             prop_assert_eq!(&decision, &without_hidden);
-            let wider = HopGate { few: few + 1 }.decide(&*whole, &first);
+            let wider = HopGate { few: few + 1 }.decide(&whole, &first);
             prop_assert!(!decision.hops || wider.hops);
             prop_assert!(few > 0 || !decision.hops);
-            let always = HopGate { few: usize::MAX }.decide(&*whole, &first);
+            let always = HopGate { few: usize::MAX }.decide(&whole, &first);
             prop_assert_eq!(always.hops, !always.names.is_empty());
         }
     }
