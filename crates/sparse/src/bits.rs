@@ -28,6 +28,12 @@ impl Bits {
         }
     }
 
+    /// Whether a number is in both.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        let mut both = self.words.iter().zip(&other.words);
+        both.any(|(ours, theirs)| ours & theirs != 0)
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.words
             .iter()

@@ -52,13 +52,14 @@ pub enum SparseError {
         /// The document's ordinal.
         document: u32,
     },
-    /// The view's documents are not known to have stood in the state of the index's facts.
+    /// The view's documents are not known to have stood in the state of the index's facts: it is
+    /// a later one than the view's, or one before the view's [`since`](View::since).
     #[error(
         "the view is of epoch {view} and the term counts are of epoch {index}; bring the index up \
          to date and resolve the view again"
     )]
     Epoch {
-        /// The view's epoch.
+        /// The last state in which the view's documents are known to stand.
         view: u64,
         /// The index's epoch.
         index: u64,

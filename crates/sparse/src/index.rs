@@ -9,7 +9,7 @@ use crate::counts::DocumentRows;
 use crate::error::SparseError;
 use crate::search::Searcher;
 use crate::segment::{Rows, Segment};
-use crate::stats::{StatsCache, ViewStats};
+use crate::stats::{SegmentView, StatsCache};
 
 /// The bytes that the statistics of views may take, unless the caller says otherwise.
 const STATS_BYTES: usize = 64 << 20;
@@ -72,8 +72,8 @@ pub struct Bm25Index<I> {
 
 impl<I: Ord + Clone> Bm25Index<I> {
     /// Builds from all facts, in any order. `tokenizer` is the fingerprint of the tokenizer that
-    /// the terms come from, `epoch` the state of the facts: [`View`]s of another one are refused.
-    /// O(n log n) time for n postings.
+    /// the terms come from, `epoch` the state of the facts: [`View`]s whose documents are not known
+    /// to have [stood](View::stood_at) in it are refused. O(n log n) time for n postings.
     ///
     /// # Errors
     /// [`SparseError::DuplicateRow`], [`SparseError::DuplicateDocument`],
@@ -111,7 +111,13 @@ impl<I: Ord + Clone> Bm25Index<I> {
     /// the index answers as one that was built from the present facts. On an error nothing has
     /// changed.
     ///
+    /// `epoch` is the state of the facts that they are now: the one before, or a later one that
+    /// came to be by changes upon it. In one state, names of documents are unique. For facts that
+    /// went another way, build another index: what is kept of views would be taken for theirs.
+    ///
     /// O(rows + postings that changed since the last merge); a merge, now and then, is O(postings).
+    /// What is kept of views stays: all of it when nothing changes, otherwise what stands in the
+    /// base, but for views of which a document was replaced or removed. A merge ends it.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -161,9 +167,12 @@ impl<I: Ord + Clone> Bm25Index<I> {
             }
             self.delta = self.delta.merge(&stale, &fresh)?;
             self.dead = dead;
+            self.cache.change(&self.dead);
+        }
+        if epoch < self.epoch {
+            self.cache.clear(); // no later state: its numbers may name others than before
         }
         self.epoch = epoch;
-        self.cache = StatsCache::new(self.cache.bound());
         let large = self.delta.postings_len() > SMALL.max(self.base.postings_len() / 32);
         if large || self.dead.count() * 4 > self.base.len() {
             self.compact()?;
@@ -183,7 +192,7 @@ impl<I: Ord + Clone> Bm25Index<I> {
         self.base = self.base.merge(&self.dead, &self.delta)?;
         self.dead = Bits::new(self.base.len());
         self.delta = Segment::default();
-        self.cache = StatsCache::new(self.cache.bound());
+        self.cache.clear();
         Ok(())
     }
 
@@ -207,17 +216,21 @@ impl<I: Ord + Clone> Bm25Index<I> {
         &self.base
     }
 
-    /// What a view sees, ready to be searched. The view's statistics are kept by its digest.
-    /// O(rows) for a view that is not kept.
+    /// What a view sees, ready to be searched; the index has to hold all of the view's documents.
+    /// The view's statistics are kept: they serve it again, and every view with the same digest
+    /// whose documents stood in the same state, as long as its documents stand and no merge comes.
+    /// O(1) where they are kept, O(rows that changed since the last merge) after a change that the
+    /// view does not see, O(rows) otherwise.
     ///
     /// # Errors
-    /// [`SparseError::Epoch`] when the view was resolved from another state of the facts, and
-    /// [`SparseError::Damaged`].
+    /// [`SparseError::Epoch`] when the view's documents are not known to have
+    /// [stood](View::stood_at) at the index's epoch, and [`SparseError::Damaged`].
     pub fn searcher(&self, view: &View) -> Result<Searcher<'_, I>, SparseError> {
         SparseError::check_epoch(view, self.epoch)?;
         let (base, delta) = (self.base.rows()?, self.delta.rows()?);
-        let make = || ViewStats::new(view, base, &self.dead, delta);
-        let stats = self.cache.get(view.digest(), make);
+        let make_base = || SegmentView::new(view, base, &self.dead);
+        let make_delta = || SegmentView::new(view, delta, &Bits::default());
+        let stats = self.cache.get(view, self.epoch, make_base, make_delta);
         let parts = [(&self.base, base), (&self.delta, delta)];
         Ok(Searcher::new(parts, stats))
     }

@@ -7,7 +7,6 @@ mod top;
 pub use explain::{Explanation, TermShare};
 
 use std::fmt;
-use std::sync::Arc;
 
 use cornu_core::Ranking;
 
@@ -29,7 +28,7 @@ use crate::stats::{SegmentView, ViewStats};
 #[derive(Clone)]
 pub struct Searcher<'a, I> {
     parts: [Searched<'a, I>; 2],
-    stats: Arc<ViewStats>,
+    stats: ViewStats,
 }
 
 /// A segment, and its rows.
@@ -44,7 +43,7 @@ struct Term<'a> {
 }
 
 impl<'a, I: Ord + Clone> Searcher<'a, I> {
-    pub(crate) fn new(parts: [Searched<'a, I>; 2], stats: Arc<ViewStats>) -> Self {
+    pub(crate) fn new(parts: [Searched<'a, I>; 2], stats: ViewStats) -> Self {
         Self { parts, stats }
     }
 
@@ -79,15 +78,15 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
     /// Number of rows that are seen and not empty: N of the formulas.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.stats.rows
+        self.stats.rows()
     }
 
     /// Mean number of words of these rows; 0 when there is none.
     #[must_use]
     pub fn average_length(&self) -> f64 {
-        match self.stats.rows {
+        match self.stats.rows() {
             0 => 0.0,
-            rows => self.stats.words as f64 / rows as f64,
+            rows => self.stats.words() as f64 / rows as f64,
         }
     }
 
@@ -99,7 +98,7 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
         prune: bool,
     ) -> Result<Ranking<I>, SparseError> {
         let mut top = Top::new(k);
-        if k > 0 && self.stats.rows > 0 {
+        if k > 0 && self.stats.rows() > 0 {
             let saturation = bm25.saturation(self.average_length());
             let mut terms = self.terms(query, bm25)?;
             terms.retain(|term| term.frequency > 0);
@@ -129,7 +128,7 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
             Ok(Term {
                 weight,
                 frequency,
-                idf: bm25.idf(frequency, self.stats.rows),
+                idf: bm25.idf(frequency, self.stats.rows()),
                 postings,
             })
         };
@@ -137,7 +136,7 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
     }
 
     fn segments(&self) -> impl Iterator<Item = (&Searched<'a, I>, &SegmentView)> {
-        let views = [&self.stats.base, &self.stats.delta];
+        let views: [&SegmentView; 2] = [&self.stats.base, &self.stats.delta];
         self.parts.iter().zip(views)
     }
 }
@@ -146,18 +145,21 @@ impl<'a, I: Ord + Clone> Searcher<'a, I> {
 impl<I> fmt::Debug for Searcher<'_, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Searcher")
-            .field("rows", &self.stats.rows)
-            .field("words", &self.stats.words)
+            .field("rows", &self.stats.rows())
+            .field("words", &self.stats.words())
             .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use cornu_core::{Acl, ContentHash, DocId, Fingerprint, Principal, View, ViewEntry};
 
     use crate::segment::Segment;
-    use crate::{Bm25, Bm25Index, Query, Row, TermCounts};
+    use crate::stats::ViewStats;
+    use crate::{Bm25, Bm25Index, DocumentRows, Query, Row, SparseError, TermCounts};
 
     /// Hashes tell that a file is as it was written, not by whom: rows that are none and rows out of
     /// order end a search as any others do, and what is found is there.
@@ -204,5 +206,98 @@ mod tests {
                 assert!(*id < 4 && searcher.explain(&query, &Bm25::default(), id).is_ok());
             }
         }
+    }
+
+    /// A view of these documents, whose digest tells nothing but how many they are.
+    fn view(epoch: u64, seen: &[u32]) -> View {
+        let (acl, content) = (Acl::public(), ContentHash::of(b""));
+        let ids: Vec<DocId> = (0..seen.len())
+            .map(|at| DocId::new(&format!("d{at}")).unwrap())
+            .collect();
+        let entries = ids.iter().zip(seen).map(|(id, &ordinal)| ViewEntry {
+            ordinal,
+            id,
+            content: &content,
+            acl: &acl,
+        });
+        View::resolve(&Principal::public(), epoch, entries)
+    }
+
+    fn written(document: u32) -> DocumentRows<u32> {
+        let counts = TermCounts::from_pairs(1, [("a", 1)]).unwrap();
+        DocumentRows {
+            document,
+            rows: vec![Row {
+                id: document,
+                counts,
+            }],
+        }
+    }
+
+    fn removed(document: u32) -> DocumentRows<u32> {
+        DocumentRows {
+            document,
+            rows: vec![],
+        }
+    }
+
+    fn stats(index: &Bm25Index<u32>, view: &View) -> ViewStats {
+        index.searcher(view).unwrap().stats
+    }
+
+    /// What is made anew, change by change: nothing, the delta's part, or both.
+    #[test]
+    fn statistics_last_as_long_as_what_they_were_made_from() -> Result<(), SparseError> {
+        let build = || Bm25Index::build(Fingerprint::new("t"), (0..20).map(written), 1);
+        let mut index = build()?;
+        let was = view(1, &[0, 1, 2]);
+        let same = |(a, b): (&ViewStats, &ViewStats)| {
+            (
+                Arc::ptr_eq(&a.base, &b.base),
+                Arc::ptr_eq(&a.delta, &b.delta),
+            )
+        };
+        let first = stats(&index, &was);
+        assert_eq!(first.base.frequency(0, &[0, 1, 2, 3]), 3);
+        let bytes = index.heap_bytes();
+
+        index.apply([], 2)?;
+        let seen = stats(&index, &was.carried_to(2));
+        assert_eq!(same((&first, &seen)), (true, true), "nothing has changed");
+        assert_eq!(index.heap_bytes(), bytes);
+
+        index.apply([removed(9), written(30)], 3)?;
+        let seen = stats(&index, &was.carried_to(3));
+        assert_eq!(same((&first, &seen)), (true, false), "others' have changed");
+        assert_eq!((seen.rows(), seen.delta.visible.count()), (3, 0));
+        let again = stats(&index, &was.carried_to(3));
+        assert_eq!(same((&seen, &again)), (true, true));
+
+        // The same digest: read anew, of the same documents, and of others.
+        let anew = stats(&index, &view(3, &[0, 1, 2]));
+        assert_eq!(same((&seen, &anew)), (true, true), "one state, one set");
+        let now = view(4, &[0, 1, 30]);
+        assert_eq!(now.digest(), was.digest());
+        index.apply([], 4)?;
+        let others = stats(&index, &now);
+        assert_eq!(same((&seen, &others)), (false, false), "other ordinals");
+        assert_eq!((others.base.count, others.delta.count), (2, 1));
+
+        // Dropped and written again, as an owner may do whose askers come and go.
+        index.apply([removed(1)], 4)?;
+        index.apply([written(1)], 4)?;
+        let again = stats(&index, &now);
+        assert_eq!(same((&others, &again)), (false, false), "in other rows");
+        assert_eq!((again.base.count, again.delta.count), (1, 2));
+
+        index.compact()?;
+        let merged = stats(&index, &now);
+        assert_eq!(same((&again, &merged)), (false, false), "a merge");
+
+        // Back to an earlier state, from which the facts may go another way.
+        index.apply([], 3)?;
+        let back = stats(&index, &view(3, &[0, 1, 30]).carried_to(4));
+        assert_eq!(same((&merged, &back)), (false, false), "an earlier state");
+        Ok(())
     }
 }

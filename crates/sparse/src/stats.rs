@@ -1,6 +1,10 @@
-//! What a view's statistics are computed from, and the cache that keeps them.
+//! What a view's statistics are computed from.
 
-use std::collections::{BTreeMap, HashMap};
+mod cache;
+
+pub(crate) use self::cache::StatsCache;
+
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cornu_core::View;
@@ -13,14 +17,12 @@ use crate::segment::Rows;
 const REMEMBERED: usize = 1 << 14;
 
 /// What the rows that a view sees add up to. Exact: integers over these rows alone.
-#[derive(Debug)]
+///
+/// In two parts, since the base stays what it is while the delta moves.
+#[derive(Clone, Debug)]
 pub(crate) struct ViewStats {
-    pub(crate) base: SegmentView,
-    pub(crate) delta: SegmentView,
-    /// Rows that are seen and not empty.
-    pub(crate) rows: u64,
-    /// Their words.
-    pub(crate) words: u64,
+    pub(crate) base: Arc<SegmentView>,
+    pub(crate) delta: Arc<SegmentView>,
 }
 
 /// The rows of one segment that a view sees.
@@ -31,57 +33,58 @@ pub(crate) struct SegmentView {
     pub(crate) count: usize,
     /// Whether that is all of the segment.
     pub(crate) all: bool,
+    /// Those that are not empty.
+    rows: u64,
+    /// Their words.
+    words: u64,
     frequencies: Mutex<HashMap<u32, u32>>,
     remembers: usize,
 }
 
 impl ViewStats {
-    /// O(rows) time.
-    pub(crate) fn new<I>(view: &View, base: Rows<'_, I>, dead: &Bits, delta: Rows<'_, I>) -> Self {
-        let seen = Seen::new(view, base, delta);
-        let (mut rows, mut words) = (0, 0);
-        let mut look = |part: Rows<'_, I>, dead: &Bits| {
-            let mut visible = Bits::new(part.ids.len());
-            let mut count = 0;
-            let both = part.documents.iter().zip(part.lengths);
-            for (row, (&document, &length)) in both.enumerate() {
-                if seen.contains(document) && !dead.contains(row) {
-                    visible.insert(row);
-                    count += 1;
-                    rows += u64::from(length > 0);
-                    words += u64::from(length);
-                }
-            }
-            SegmentView {
-                visible,
-                count,
-                all: count == part.ids.len(),
-                frequencies: Mutex::default(),
-                remembers: REMEMBERED.min(part.postings),
-            }
-        };
-        let base = look(base, dead);
-        let delta = look(delta, &Bits::default());
-        Self {
-            base,
-            delta,
-            rows,
-            words,
-        }
+    /// Rows that are seen and not empty.
+    pub(crate) fn rows(&self) -> u64 {
+        self.base.rows + self.delta.rows
     }
 
-    /// An upper bound of the bytes on the heap, now and later.
-    pub(crate) fn bytes(&self) -> usize {
-        const ENTRY: usize = 2 * (2 * size_of::<u32>() + 1); // a hash map at half load
-        [&self.base, &self.delta]
-            .into_iter()
-            .map(|view| view.visible.heap_bytes() + view.remembers * ENTRY)
-            .sum::<usize>()
-            + size_of::<Self>()
+    /// Their words.
+    pub(crate) fn words(&self) -> u64 {
+        self.base.words + self.delta.words
     }
 }
 
 impl SegmentView {
+    /// O(rows of the segment) time, however many documents the view sees.
+    pub(crate) fn new<I>(view: &View, part: Rows<'_, I>, dead: &Bits) -> Self {
+        let seen = Seen::new(view, part.documents);
+        let mut visible = Bits::new(part.ids.len());
+        let (mut count, mut rows, mut words) = (0, 0, 0);
+        let both = part.documents.iter().zip(part.lengths);
+        for (row, (&document, &length)) in both.enumerate() {
+            if seen.contains(document) && !dead.contains(row) {
+                visible.insert(row);
+                count += 1;
+                rows += u64::from(length > 0);
+                words += u64::from(length);
+            }
+        }
+        Self {
+            visible,
+            count,
+            all: count == part.ids.len(),
+            rows,
+            words,
+            frequencies: Mutex::default(),
+            remembers: REMEMBERED.min(part.postings),
+        }
+    }
+
+    /// An upper bound of its bytes, now and later.
+    fn bytes(&self) -> usize {
+        const ENTRY: usize = 2 * (2 * size_of::<u32>() + 1); // a hash map at half load
+        size_of::<Self>() + self.visible.heap_bytes() + self.remembers * ENTRY
+    }
+
     /// How many of a term's rows are seen. O(postings), or O(seen rows · log) where those are few;
     /// O(1) where it is remembered.
     pub(crate) fn frequency(&self, term: u32, rows: &[u32]) -> u64 {
@@ -116,17 +119,20 @@ impl SegmentView {
     }
 }
 
-/// The documents of a view: bits where ordinals are dense, the view itself where they are not.
+/// The documents of a view: bits where these are few for the rows that are looked at, the view
+/// itself where they are not.
 enum Seen<'a> {
     Dense(Bits),
     Sparse(&'a View),
 }
 
 impl<'a> Seen<'a> {
-    fn new<I>(view: &'a View, base: Rows<'_, I>, delta: Rows<'_, I>) -> Self {
-        let documents = || base.documents.iter().chain(delta.documents);
-        let size = documents().max().map_or(0, |&last| last as usize + 1);
-        if size / 64 > documents().count() {
+    /// Bits are worth making when they cost less than asking the view for every row.
+    fn new(view: &'a View, documents: &[u32]) -> Self {
+        const WORTH: usize = 8; // numbers put into bits, for each row that asks
+        let size = documents.iter().max().map_or(0, |&last| last as usize + 1);
+        let numbers = usize::try_from(view.len()).unwrap_or(usize::MAX);
+        if numbers.saturating_add(size / 64) > WORTH.saturating_mul(documents.len()) {
             return Self::Sparse(view);
         }
         let mut bits = Bits::new(size);
@@ -141,75 +147,6 @@ impl<'a> Seen<'a> {
             Self::Dense(bits) => bits.contains(document as usize),
             Self::Sparse(view) => view.contains(document),
         }
-    }
-}
-
-/// Statistics by the digest of the view, within a byte bound; the least recently used go first.
-#[derive(Debug)]
-pub(crate) struct StatsCache {
-    bound: usize,
-    kept: Mutex<Kept>,
-}
-
-#[derive(Debug, Default)]
-struct Kept {
-    by_view: BTreeMap<[u8; 32], (Arc<ViewStats>, u64)>,
-    bytes: usize,
-    uses: u64,
-}
-
-impl StatsCache {
-    pub(crate) fn new(bound: usize) -> Self {
-        Self {
-            bound,
-            kept: Mutex::default(),
-        }
-    }
-
-    /// The bytes that the statistics kept may take.
-    pub(crate) fn bound(&self) -> usize {
-        self.bound
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        lock(&self.kept).bytes
-    }
-
-    pub(crate) fn get(
-        &self,
-        digest: &[u8; 32],
-        make: impl FnOnce() -> ViewStats,
-    ) -> Arc<ViewStats> {
-        {
-            let mut kept = lock(&self.kept);
-            kept.uses += 1;
-            let now = kept.uses;
-            if let Some((stats, used)) = kept.by_view.get_mut(digest) {
-                *used = now;
-                return Arc::clone(stats);
-            }
-        }
-        let stats = Arc::new(make()); // without the lock: others need not wait
-        let bytes = stats.bytes();
-        if bytes <= self.bound {
-            let mut kept = lock(&self.kept);
-            let now = kept.uses;
-            if let Some((old, _)) = kept.by_view.insert(*digest, (Arc::clone(&stats), now)) {
-                kept.bytes -= old.bytes();
-            }
-            kept.bytes += bytes;
-            while kept.bytes > self.bound {
-                let oldest = kept.by_view.iter().filter(|(key, _)| *key != digest);
-                let oldest = oldest
-                    .min_by_key(|(_, (_, used))| *used)
-                    .map(|(key, _)| *key);
-                match oldest.and_then(|key| kept.by_view.remove(&key)) {
-                    Some((old, _)) => kept.bytes -= old.bytes(),
-                    None => break,
-                }
-            }
-        }
-        stats
     }
 }
 

@@ -100,7 +100,7 @@ impl<I: Ord + Clone> Searcher<'_, I> {
         Ok(Some(Explanation {
             score: held.fold(0.0, |sum, term| sum + term.share),
             length,
-            rows: self.stats.rows,
+            rows: self.stats.rows(),
             average_length,
             terms,
         }))

@@ -12,6 +12,7 @@ mod file;
 mod index;
 mod interference;
 mod interference_leaks;
+mod kept;
 mod naive;
 mod oracles;
 mod pruning;
