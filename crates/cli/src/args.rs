@@ -6,7 +6,7 @@ pub(crate) mod parsers;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::builder::Styles;
+use clap::builder::{NonEmptyStringValueParser, Styles};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use cornu::store::Access;
@@ -122,7 +122,7 @@ pub(crate) struct IndexArgs {
     /// One vector a token, in 16 bits: at 384 dimensions about 140 KB for a chunk of 180 tokens, at
     /// the 128 of e5-zh-en-tokens a third of it; name it with --rerank-tokens when asking then.
     /// Chunks that are in the index already get theirs as well.
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tokens: Option<String>,
     /// Also store the names and statements of the texts, so that `--route hop` can walk over them
     ///
@@ -618,12 +618,12 @@ pub(crate) struct RerankArgs {
     /// The model of the second look: a folder or a preset. For `cross`, `cascade` and `staged` a
     /// cross-encoder (such as bge-reranker-base or ms-marco-MiniLM-L-6-v2) [default: the carried
     /// e5-zh-en-pair], for `maxsim` the same as --rerank-tokens
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) rerank_model: Option<String>,
     /// The model of the token vectors for `maxsim` and `staged`: an embedding model or the carried
     /// projection e5-zh-en-tokens. The one that `index --tokens` was given, or vectors are computed
     /// at each question [default: that of --embedder]
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) rerank_tokens: Option<String>,
     /// How much the second score counts beside the first: from 0 (not at all) to 1 (alone), each
     /// brought to 0 to 1 over the candidates [default: 0.5 for the carried cross-encoder and for

@@ -124,11 +124,20 @@ impl<T: Real> System<T> {
                 report(begin, &found, out)
             }
             ("push", [alpha, epsilon, seeds]) => {
-                let (alpha, epsilon) = (alpha.parse()?, epsilon.parse()?);
-                let (restart, options) = (restart(seeds)?, PushOptions { alpha, epsilon });
+                let epsilon = epsilon.parse()?;
+                let options = PushOptions {
+                    epsilon,
+                    ..PushOptions::new(alpha.parse()?)
+                };
+                let restarts: Result<Vec<_>> = seeds.split(';').map(restart).collect();
+                let (restarts, mut found) = (restarts?, None);
                 let begin = Instant::now();
-                let found = forward_push(&self.walk, &restart, &options, &mut self.space)?;
+                for restart in &restarts {
+                    let push = forward_push(&self.walk, restart, &options, &mut self.space)?;
+                    found = Some(push);
+                }
                 let seconds = begin.elapsed().as_secs_f64();
+                let found = found.context("no restart vector")?;
                 let mut scores = vec![0.0; self.walk.nodes()];
                 for &(node, score) in &found.scores {
                     scores[node as usize] = score.wide();

@@ -7,18 +7,28 @@
 
 use std::ops::Range;
 
+use crate::octets::{Octet, Run, SIDE};
 use crate::real::Real;
 use crate::walk::{Matrix, Walk, Weights};
 
 /// Rows from this length are summed in four strands, which a processor adds side by side.
-const LONG: usize = 32;
+pub(crate) const LONG: usize = 32;
 
-/// Rows whose sums are made before the vectors are touched: few enough for the first-level cache.
+/// The most rows whose sums are made before the vectors are touched: few enough for the first-level cache.
 pub(crate) const CHUNK: usize = 128;
 
 /// Sums over rows are added in so many strands, row by row in turn, and then pairwise: one sum
 /// alone would wait for itself.
-pub(crate) const STRANDS: usize = 4;
+pub(crate) const STRANDS: usize = 8;
+
+/// The sum of the strands, pairwise.
+pub(crate) fn strand_sum<const L: usize>(strands: &[[f64; L]; STRANDS]) -> [f64; L] {
+    let [a, b, c, d, e, f, g, h] = strands;
+    std::array::from_fn(|lane| {
+        let low = (a[lane] + b[lane]) + (c[lane] + d[lane]);
+        low + ((e[lane] + f[lane]) + (g[lane] + h[lane]))
+    })
+}
 
 /// A restart weight: row (in the walk's numbers), lane, weight. Sorted by row, then lane.
 pub(crate) type Seed = (u32, u32, f64);
@@ -29,21 +39,30 @@ pub(crate) fn seeds_of(seeds: &[Seed], rows: &Range<usize>) -> Range<usize> {
     before(rows.start)..before(rows.end)
 }
 
-/// α Σ_{u→v} W_uv z_u + restart · r_v for the rows v, at most [`CHUNK`] of them.
+/// α Σ_{u→v} W_uv z_u + restart · r_v for the rows v of a run.
+#[inline(always)]
 pub(crate) fn inflow<'a, T: Real, const L: usize>(
     walk: &Walk<T>,
-    rows: &Range<usize>,
+    run: &Run,
     alpha: f64,
     (seeds, restart): (&[Seed], &[f64; L]),
     z: &[[T; L]],
     out: &'a mut [[f64; L]; CHUNK],
 ) -> &'a mut [[f64; L]] {
+    let rows = &run.rows;
     let out = &mut out[..rows.len()];
-    let matrix = &walk.incoming;
-    match &matrix.weights {
-        Weights::Ones => row_sums(matrix, Ones, rows, z, out),
-        Weights::Single(weights) => row_sums(matrix, &weights[..], rows, z, out),
-        Weights::Double(weights) => row_sums(matrix, &weights[..], rows, z, out),
+    if L == 1 && !run.octets.is_empty() {
+        let octets = walk.octets.of(run);
+        for (octet, out) in octets.zip(out.as_chunks_mut::<SIDE>().0) {
+            *out = octet_sums(walk, &octet, z);
+        }
+    } else {
+        let matrix = &walk.incoming;
+        match &matrix.weights {
+            Weights::Ones => row_sums(matrix, Ones, rows, z, out),
+            Weights::Single(weights) => row_sums(matrix, &weights[..], rows, z, out),
+            Weights::Double(weights) => row_sums(matrix, &weights[..], rows, z, out),
+        }
     }
     for sum in out.as_flattened_mut() {
         *sum *= alpha;
@@ -55,6 +74,71 @@ pub(crate) fn inflow<'a, T: Real, const L: usize>(
     out
 }
 
+/// The strengths of an octet's rows, and what they are divided into. In an undirected graph whose
+/// weights are 1 they are lengths of rows: to read two more vectors would cost a quarter of a sweep.
+#[inline(always)]
+pub(crate) fn scales<T: Real>(walk: &Walk<T>, octet: &Octet) -> ([T; SIDE], [T; SIDE]) {
+    if walk.is_undirected() && walk.is_value_free() && octet.even && octet.depth > 0 {
+        let depth = octet.depth as f64;
+        return ([T::of(depth); SIDE], [T::of(1.0 / depth); SIDE]);
+    }
+    let of = |from: &[T]| {
+        let rows = from[octet.rows()].first_chunk();
+        rows.copied().unwrap_or_default()
+    };
+    (of(&walk.strength), of(&walk.inverse))
+}
+
+/// Σ W_uv z_u for the rows v of an octet, each in the order of [`row_sum`]: where several vectors lie
+/// side by side, that is as fast.
+#[inline(always)]
+pub(crate) fn octet_sums<T: Real, const L: usize>(
+    walk: &Walk<T>,
+    octet: &Octet,
+    z: &[[T; L]],
+) -> [[f64; L]; SIDE] {
+    let copy = &walk.octets;
+    match &walk.incoming.weights {
+        Weights::Ones => sums_abreast(walk, (Ones, Ones), octet, z),
+        Weights::Single(w) => sums_abreast(walk, (&w[..], &copy.single[..]), octet, z),
+        Weights::Double(w) => sums_abreast(walk, (&w[..], &copy.double[..]), octet, z),
+    }
+}
+
+#[inline(always)]
+fn sums_abreast<T: Real, V: Values, O: OctetValues, const L: usize>(
+    walk: &Walk<T>,
+    (values, copied): (V, O),
+    octet: &Octet,
+    z: &[[T; L]],
+) -> [[f64; L]; SIDE] {
+    let range = octet.start..octet.start + octet.depth;
+    let copied = copied.of_octet(range.clone());
+    let mut sums = [[0.0; L]; SIDE];
+    for (at, columns) in walk.octets.columns[range].iter().enumerate() {
+        for side in 0..SIDE {
+            let from = &z[columns[side] as usize];
+            for lane in 0..L {
+                sums[side][lane] += copied.times(at, side, from[lane].wide());
+            }
+        }
+    }
+    if !octet.even {
+        let matrix = &walk.incoming;
+        for (row, sum) in octet.rows().zip(&mut sums) {
+            let rest = matrix.starts[row] + octet.depth..matrix.starts[row + 1];
+            let values = values.of_row(rest.clone());
+            for (at, &column) in matrix.columns[rest].iter().enumerate() {
+                let from = &z[column as usize];
+                for lane in 0..L {
+                    sum[lane] += values.times(at, from[lane].wide());
+                }
+            }
+        }
+    }
+    sums
+}
+
 #[inline(always)]
 fn row_sums<T: Real, V: Values, const L: usize>(
     matrix: &Matrix,
@@ -63,54 +147,9 @@ fn row_sums<T: Real, V: Values, const L: usize>(
     z: &[[T; L]],
     out: &mut [[f64; L]],
 ) {
-    let starts = &matrix.starts[rows.start..=rows.end];
-    let mut at = 0;
-    while at < out.len() {
-        // One vector alone: four rows side by side, which have no sum to wait for.
-        if L == 1
-            && let Some(&[start, second, third, fourth, end]) = starts[at..].first_chunk::<5>()
-        {
-            let length = second - start;
-            let equal = third - second == length && fourth - third == length;
-            if equal && end - fourth == length && length < LONG {
-                let sums = four_sums(matrix, values, start, length, z);
-                out[at..at + 4].copy_from_slice(&sums);
-                at += 4;
-                continue;
-            }
-        }
-        out[at] = row_sum(matrix, values, rows.start + at, z);
-        at += 1;
+    for (row, out) in rows.clone().zip(out) {
+        *out = row_sum(matrix, values, row, z);
     }
-}
-
-/// The sums of four rows of one length, each in the order of [`row_sum`].
-#[inline(always)]
-fn four_sums<T: Real, V: Values, const L: usize>(
-    matrix: &Matrix,
-    values: V,
-    start: usize,
-    length: usize,
-    z: &[[T; L]],
-) -> [[f64; L]; 4] {
-    let row = |row: usize| {
-        let range = start + row * length..start + (row + 1) * length;
-        (&matrix.columns[range.clone()], values.of_row(range))
-    };
-    let ((a, a_values), (b, b_values)) = (row(0), row(1));
-    let ((c, c_values), (d, d_values)) = (row(2), row(3));
-    let add = |sum: [f64; L], values: V, at: usize, column: u32| -> [f64; L] {
-        let from = &z[column as usize];
-        std::array::from_fn(|lane| sum[lane] + values.times(at, from[lane].wide()))
-    };
-    let [mut w, mut x, mut y, mut z] = [[0.0; L]; 4];
-    for at in 0..length {
-        w = add(w, a_values, at, a[at]);
-        x = add(x, b_values, at, b[at]);
-        y = add(y, c_values, at, c[at]);
-        z = add(z, d_values, at, d[at]);
-    }
-    [w, x, y, z]
 }
 
 /// Σ W_uv z_u over the row of v.
@@ -178,5 +217,33 @@ impl<W: Real> Values for &[W] {
     #[inline(always)]
     fn times(self, at: usize, z: f64) -> f64 {
         self[at].wide() * z
+    }
+}
+
+/// The weights of eight rows side by side.
+trait OctetValues: Copy {
+    fn of_octet(self, entries: Range<usize>) -> Self;
+    fn times(self, at: usize, side: usize, z: f64) -> f64;
+}
+
+impl OctetValues for Ones {
+    #[inline(always)]
+    fn of_octet(self, _: Range<usize>) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn times(self, _: usize, _: usize, z: f64) -> f64 {
+        z
+    }
+}
+
+impl<W: Real> OctetValues for &[[W; SIDE]] {
+    #[inline(always)]
+    fn of_octet(self, entries: Range<usize>) -> Self {
+        &self[entries]
+    }
+    #[inline(always)]
+    fn times(self, at: usize, side: usize, z: f64) -> f64 {
+        self[at][side].wide() * z
     }
 }

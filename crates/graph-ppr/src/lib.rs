@@ -52,6 +52,8 @@ pub mod hippocampal;
 mod kernel;
 pub mod keys;
 mod layout;
+mod octets;
+mod omega;
 mod order;
 mod power;
 pub mod push;
@@ -59,6 +61,7 @@ mod real;
 mod relax;
 pub mod restart;
 pub mod solve;
+mod sweep;
 pub mod walk;
 
 pub use documents::{Aggregate, DocumentNodes, rank};

@@ -1,8 +1,10 @@
 //! Power iteration, for one restart vector or several side by side.
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::kernel::{CHUNK, STRANDS, Seed, inflow};
+use crate::kernel::{CHUNK, STRANDS, Seed, inflow, octet_sums, scales, seeds_of, strand_sum};
+use crate::octets::SIDE;
 use crate::real::Real;
 use crate::solve::{Lanes, Solved};
 use crate::walk::{Block, Walk};
@@ -63,16 +65,16 @@ fn step<T: Real, const L: usize>(
         rest = others;
     }
     let run = |(block, mine, moved): &mut (&Block, &mut [[T; L]], [f64; L])| {
-        *moved = step_block(
+        *moved = Arch::new().dispatch(Step {
             walk,
-            lanes.alpha,
-            (&lanes.seeds, restart),
+            alpha: lanes.alpha,
+            seeds: (&lanes.seeds, restart),
             current,
             block,
             mine,
-        );
+        });
     };
-    match walk.entries() >= PARALLEL && rayon::current_num_threads() > 1 {
+    match walk.entries() >= PARALLEL && lanes.threads > 1 {
         true => work.par_iter_mut().for_each(run),
         false => work.iter_mut().for_each(run),
     }
@@ -83,34 +85,74 @@ fn step<T: Real, const L: usize>(
     total
 }
 
-fn step_block<T: Real, const L: usize>(
-    walk: &Walk<T>,
+/// The next iterate of a block.
+struct Step<'a, T, const L: usize> {
+    walk: &'a Walk<T>,
     alpha: f64,
-    seeds: (&[Seed], &[f64; L]),
-    current: &[[T; L]],
-    block: &Block,
-    mine: &mut [[T; L]],
-) -> [f64; L] {
-    let mut buffer = [[0.0; L]; CHUNK];
-    let mut moved = [[0.0; L]; STRANDS];
-    for (at, out) in mine.chunks_mut(CHUNK).enumerate() {
-        let first = block.rows.start + at * CHUNK;
-        let rows = first..first + out.len();
-        let sums = inflow(walk, &rows, alpha, seeds, current, &mut buffer);
-        let (strength, inverse) = (&walk.strength[rows.clone()], &walk.inverse[rows.clone()]);
-        let before = &current[rows];
-        for at in 0..out.len() {
-            let (strength, inverse) = (strength[at].wide(), inverse[at].wide());
-            let moved = &mut moved[at % STRANDS];
-            for lane in 0..L {
-                let next = sums[at][lane] * inverse;
-                moved[lane] += strength * (next - before[at][lane].wide()).abs();
-                out[at][lane] = T::of(next);
+    seeds: (&'a [Seed], &'a [f64; L]),
+    current: &'a [[T; L]],
+    block: &'a Block,
+    mine: &'a mut [[T; L]],
+}
+
+impl<T: Real, const L: usize> WithSimd for Step<'_, T, L> {
+    /// By lane the L1 distance.
+    type Output = [f64; L];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [f64; L] {
+        let Self {
+            walk,
+            alpha,
+            seeds,
+            current,
+            block,
+            mine,
+        } = self;
+        let mut buffer = [[0.0; L]; CHUNK];
+        let mut moved = [[0.0; L]; STRANDS];
+        let mut rest = mine;
+        for run in walk.runs(block) {
+            let (out, others) = rest.split_at_mut(run.rows.len());
+            rest = others;
+            let before = &current[run.rows.clone()];
+            if L == 1 && !run.octets.is_empty() && seeds_of(seeds.0, &run.rows).is_empty() {
+                let octets = walk.octets.of(run).zip(before.as_chunks::<SIDE>().0);
+                for ((octet, before), out) in octets.zip(out.as_chunks_mut::<SIDE>().0) {
+                    let sums = octet_sums(walk, &octet, current);
+                    let sums = sums.map(|sums| sums.map(|sum| sum * alpha));
+                    let (strength, inverse) = scales(walk, &octet);
+                    next_of((&sums, before), (&strength, &inverse), out, &mut moved);
+                }
+            } else {
+                let sums = inflow(walk, run, alpha, seeds, current, &mut buffer);
+                let scales = (
+                    &walk.strength[run.rows.clone()],
+                    &walk.inverse[run.rows.clone()],
+                );
+                next_of((sums, before), scales, out, &mut moved);
             }
         }
+        strand_sum(&moved)
     }
-    let [a, b, c, d] = moved;
-    std::array::from_fn(|lane| (a[lane] + b[lane]) + (c[lane] + d[lane]))
+}
+
+#[inline(always)]
+fn next_of<T: Real, const L: usize>(
+    (sums, before): (&[[f64; L]], &[[T; L]]),
+    (strength, inverse): (&[T], &[T]),
+    out: &mut [[T; L]],
+    moved: &mut [[f64; L]; STRANDS],
+) {
+    let rows = sums.iter().zip(before).zip(strength).zip(inverse).zip(out);
+    for (at, ((((sums, before), strength), inverse), out)) in rows.enumerate() {
+        let moved = &mut moved[at % STRANDS];
+        for lane in 0..L {
+            let next = sums[lane] * inverse.wide();
+            moved[lane] += strength.wide() * (next - before[lane].wide()).abs();
+            out[lane] = T::of(next);
+        }
+    }
 }
 
 /// The mass at nodes that return to the restart vector.

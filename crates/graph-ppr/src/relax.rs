@@ -22,10 +22,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::graph::Dangling;
-use crate::kernel::{CHUNK, STRANDS, Seed, inflow};
+use crate::kernel::Seed;
+use crate::omega::{Omega, guessed_radius};
 use crate::push::{PushSpace, near};
 use crate::real::Real;
 use crate::solve::{Lanes, Solved};
+use crate::sweep::{Aside, Standing, Sweep, Swept};
 use crate::walk::{Block, Walk};
 
 /// Sweeps until each lane is within the tolerance.
@@ -34,8 +36,7 @@ pub(crate) fn relax<T: Real, const L: usize>(
     lanes: &Lanes<L>,
     most: usize,
 ) -> [Option<Solved<T>>; L] {
-    let threads = rayon::current_num_threads();
-    let mut state = State::new(walk, lanes, threads > 1);
+    let mut state = State::new(walk, lanes, lanes.threads > 1, most);
     match state.fresh.is_empty() {
         true => state.run(most),
         // Inside the pool from the start, so that a colour is not handed over to it each time.
@@ -58,6 +59,10 @@ struct State<'a, T, const L: usize> {
     /// since what returns from there spreads as the whole does.
     kept: [f64; L],
     omega: [Omega; L],
+    /// By lane whether the next sweep may be the last, so that its bound should be a close one.
+    close: [bool; L],
+    /// By lane the residual of the last sweep.
+    last: [f64; L],
 }
 
 /// A vector of rows that begins with a line of the cache, so that no row of 64 bytes lies in two.
@@ -98,17 +103,8 @@ impl<T: Real, const L: usize> Lines<T, L> {
     }
 }
 
-/// What a sweep comes to, by lane.
-#[derive(Clone, Copy)]
-struct Swept<const L: usize> {
-    /// L1 distance that p moved.
-    moved: [f64; L],
-    /// Sum of strength · y over the rows.
-    mass: [f64; L],
-}
-
 impl<'a, T: Real, const L: usize> State<'a, T, L> {
-    fn new(walk: &'a Walk<T>, lanes: &'a Lanes<L>, parallel: bool) -> Self {
+    fn new(walk: &'a Walk<T>, lanes: &'a Lanes<L>, parallel: bool, most: usize) -> Self {
         let components = walk.volumes.len();
         let mut y = Lines::<T, L>::new(walk.nodes());
         let mut mass = vec![[0.0; L]; components];
@@ -162,9 +158,15 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             constant,
             seeded,
             kept,
-            omega: [Omega::new(lanes.alpha); L],
+            omega: [Omega::new(lanes.alpha, guessed_radius(walk)); L],
+            close: [most < 2; L],
+            last: [f64::INFINITY; L],
         }
     }
+
+    /// How far above the tolerance a residual may be foreseen for its bound to be a close one: as
+    /// much as that takes off it, and then some.
+    const CLOSE: f64 = 10.0;
 
     fn run(&mut self, most: usize) -> [Option<Solved<T>>; L] {
         let mut solved = [const { None }; L];
@@ -175,7 +177,9 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 if !self.lanes.wanted[lane] || solved[lane].is_some() {
                     continue;
                 }
-                let residual = self.residual(lane, swept.moved[lane], missing[lane]);
+                let residual = self.residual(lane, &swept, missing[lane]);
+                let falls = (residual / self.last[lane]).min(1.0);
+                self.last[lane] = residual;
                 let converged = residual <= self.lanes.tolerance;
                 if converged || iteration == most {
                     solved[lane] = Some(Solved {
@@ -186,6 +190,8 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                     });
                 }
                 self.omega[lane].next(swept.moved[lane]);
+                let near = residual * falls <= Self::CLOSE * self.lanes.tolerance;
+                self.close[lane] = near || iteration + 1 == most;
             }
             if (0..L).all(|lane| solved[lane].is_some() || !self.lanes.wanted[lane]) {
                 break;
@@ -202,18 +208,17 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             lanes,
             omega: self.omega.map(|omega| omega.value),
             constant: &self.constant,
+            close: self.close.iter().any(|&close| close),
         };
         let live = |block: &&Block| match block.largest {
             true => self.seeded.first() == Some(&0),
             false => self.seeded.last().is_some_and(|&last| last > 0),
         };
-        let mut total = Swept {
-            moved: [0.0; L],
-            mass: [0.0; L],
-        };
+        let mut total = Swept::nothing();
         let mut count = |block: &Block, swept: Swept<L>| {
             for lane in 0..L {
                 total.moved[lane] += swept.moved[lane];
+                total.back[lane] += swept.back[lane];
                 if block.largest {
                     total.mass[lane] += swept.mass[lane];
                 }
@@ -223,7 +228,7 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             let blocks = &walk.blocks[colour.clone()];
             if self.fresh.is_empty() || blocks.len() < 2 {
                 for block in blocks.iter().filter(live) {
-                    count(block, sweep.in_place(block, self.y.rows_mut()));
+                    count(block, sweep.block(block, Standing(self.y.rows_mut())));
                 }
                 continue;
             }
@@ -231,18 +236,12 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             let mut work = Vec::with_capacity(blocks.len());
             for block in blocks.iter().filter(live) {
                 let (mine, others) = rest.split_at_mut(block.rows.len());
-                work.push((
-                    block,
-                    mine,
-                    Swept {
-                        moved: [0.0; L],
-                        mass: [0.0; L],
-                    },
-                ));
+                work.push((block, mine, Swept::nothing()));
                 rest = others;
             }
             work.par_iter_mut().for_each(|(block, mine, swept)| {
-                *swept = sweep.aside(block, y, mine);
+                let first = block.rows.start;
+                *swept = sweep.block(block, Aside { y, mine, first });
             });
             for (block, mine, swept) in work {
                 self.y.rows_mut()[block.rows.clone()].copy_from_slice(mine);
@@ -279,12 +278,16 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
     /// A number that bounds the error as the residual of power iteration does, by α / (1 − α).
     ///
     /// After a sweep the residual of p at u is (1 − ω) / ω times what u moved by, and α P_vu times
-    /// what each v after u moved by: α + |1 − ω| / ω times all that moved, at most. Setting the
-    /// masses adds (1 − α) · missing, and not more than the residual that was there, whose sum this
-    /// is.
-    fn residual(&self, lane: usize, moved: f64, missing: f64) -> f64 {
+    /// what each v after u moved by: α times what moved along edges back, and |1 − ω| / ω times all
+    /// that moved, at most. Setting the masses adds (1 − α) · missing, and not more than the residual
+    /// that was there, whose sum this is.
+    fn residual(&self, lane: usize, swept: &Swept<L>, missing: f64) -> f64 {
         let (alpha, omega) = (self.lanes.alpha, self.omega[lane].value);
-        let swept = moved * (1.0 + (1.0 - omega).abs() / (omega * alpha));
+        let back = match self.close[lane] {
+            true => swept.back[lane],
+            false => swept.moved[lane],
+        };
+        let swept = back + swept.moved[lane] * (1.0 - omega).abs() / (omega * alpha);
         (swept + swept.min((1.0 - alpha) / alpha * missing)) / self.kept[lane]
     }
 
@@ -307,228 +310,5 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 .for_each(|score| *score = T::of(score.wide() / sum));
         }
         scores
-    }
-}
-
-/// One sweep, as its blocks see it.
-struct Sweep<'a, T, const L: usize> {
-    walk: &'a Walk<T>,
-    lanes: &'a Lanes<L>,
-    omega: [f64; L],
-    constant: &'a [[f64; L]],
-}
-
-impl<T: Real, const L: usize> Sweep<'_, T, L> {
-    fn in_place(&self, block: &Block, y: &mut [[T; L]]) -> Swept<L> {
-        let mut tally = Tally::default();
-        let mut buffer = [[0.0; L]; CHUNK];
-        for rows in chunks(&block.rows) {
-            let sums = self.sums(&rows, y, &mut buffer);
-            self.settle(block, &rows, sums, &mut y[rows.clone()], &mut tally);
-        }
-        tally.swept()
-    }
-
-    fn aside(&self, block: &Block, y: &[[T; L]], mine: &mut [[T; L]]) -> Swept<L> {
-        let mut tally = Tally::default();
-        let mut buffer = [[0.0; L]; CHUNK];
-        for (rows, mine) in chunks(&block.rows).zip(mine.chunks_mut(CHUNK)) {
-            mine.copy_from_slice(&y[rows.clone()]);
-            let sums = self.sums(&rows, y, &mut buffer);
-            self.settle(block, &rows, sums, mine, &mut tally);
-        }
-        tally.swept()
-    }
-
-    fn sums<'b>(
-        &self,
-        rows: &Range<usize>,
-        y: &[[T; L]],
-        buffer: &'b mut [[f64; L]; CHUNK],
-    ) -> &'b mut [[f64; L]] {
-        let restart = [1.0 - self.lanes.alpha; L];
-        let seeds = (&self.lanes.seeds[..], &restart);
-        inflow(self.walk, rows, self.lanes.alpha, seeds, y, buffer)
-    }
-
-    /// Moves the rows, from what flows into them.
-    #[inline(always)]
-    fn settle(
-        &self,
-        block: &Block,
-        rows: &Range<usize>,
-        sums: &mut [[f64; L]],
-        mine: &mut [[T; L]],
-        tally: &mut Tally<L>,
-    ) {
-        let leaves = 1.0 - self.lanes.alpha;
-        let (walk, components) = (self.walk, &self.walk.components);
-        let shift_of = |component: usize| self.constant[component].map(|value| leaves * value);
-        let from = walk
-            .loops
-            .partition_point(|entry| (entry.0 as usize) < rows.start);
-        for &(row, share) in &walk.loops[from..] {
-            let Some(at) = (row as usize)
-                .checked_sub(rows.start)
-                .filter(|&at| at < sums.len())
-            else {
-                break;
-            };
-            // The node's own value is among those that flow in: solved for, instead of the old one.
-            let (strength, inverse) = (walk.strength[row as usize], walk.inverse[row as usize]);
-            let shift = shift_of(components.of_row(row as usize));
-            for lane in 0..L {
-                let old = mine[at][lane].wide();
-                let way = sums[at][lane] * inverse.wide() - shift[lane] - old;
-                let way = way / (1.0 - self.lanes.alpha * share);
-                sums[at][lane] = (old + way + shift[lane]) * strength.wide();
-            }
-        }
-        let (strength, inverse) = (&walk.strength[rows.clone()], &walk.inverse[rows.clone()]);
-        match block.largest {
-            true => {
-                let shift = shift_of(0);
-                move_rows(
-                    sums,
-                    mine,
-                    (strength, inverse),
-                    &self.omega,
-                    |_| shift,
-                    tally,
-                );
-            }
-            false => {
-                let shift = |at: usize| shift_of(components.of_row(rows.start + at));
-                move_rows(sums, mine, (strength, inverse), &self.omega, shift, tally);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn move_rows<T: Real, const L: usize>(
-    sums: &[[f64; L]],
-    mine: &mut [[T; L]],
-    (strength, inverse): (&[T], &[T]),
-    omega: &[f64; L],
-    shift: impl Fn(usize) -> [f64; L],
-    tally: &mut Tally<L>,
-) {
-    let Tally { moved, mass } = tally;
-    let mut move_row =
-        |strand: usize, at: usize, sums: &[f64; L], mine: &mut [T; L], s: T, i: T| {
-            let (strength, inverse) = (s.wide(), i.wide());
-            let shift = shift(at);
-            for lane in 0..L {
-                let old = mine[lane].wide();
-                let target = sums[lane] * inverse - shift[lane];
-                let new = T::of(old + omega[lane] * (target - old));
-                mine[lane] = new;
-                moved[strand][lane] += strength * (new.wide() - old).abs();
-                mass[strand][lane] += strength * new.wide();
-            }
-        };
-    let (sums, last_sums) = sums.as_chunks::<STRANDS>();
-    let (mine, last_mine) = mine.as_chunks_mut::<STRANDS>();
-    let (strength, last_strength) = strength.as_chunks::<STRANDS>();
-    let (inverse, last_inverse) = inverse.as_chunks::<STRANDS>();
-    let mut first = 0;
-    for (((sums, mine), s), i) in sums.iter().zip(mine).zip(strength).zip(inverse) {
-        for at in 0..STRANDS {
-            move_row(at, first + at, &sums[at], &mut mine[at], s[at], i[at]);
-        }
-        first += STRANDS;
-    }
-    let last = last_sums
-        .iter()
-        .zip(last_mine)
-        .zip(last_strength)
-        .zip(last_inverse);
-    for (at, (((sums, mine), &s), &i)) in last.enumerate() {
-        move_row(at, first + at, sums, mine, s, i);
-    }
-}
-
-struct Tally<const L: usize> {
-    moved: [[f64; L]; STRANDS],
-    mass: [[f64; L]; STRANDS],
-}
-
-impl<const L: usize> Default for Tally<L> {
-    fn default() -> Self {
-        Self {
-            moved: [[0.0; L]; STRANDS],
-            mass: [[0.0; L]; STRANDS],
-        }
-    }
-}
-
-impl<const L: usize> Tally<L> {
-    fn swept(&self) -> Swept<L> {
-        let sum = |[a, b, c, d]: [[f64; L]; STRANDS]| {
-            std::array::from_fn(|lane| (a[lane] + b[lane]) + (c[lane] + d[lane]))
-        };
-        Swept {
-            moved: sum(self.moved),
-            mass: sum(self.mass),
-        }
-    }
-}
-
-fn chunks(rows: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-    let end = rows.end;
-    rows.clone()
-        .step_by(CHUNK)
-        .map(move |first| first..end.min(first + CHUNK))
-}
-
-/// A lane's ω, from what its sweeps show.
-///
-/// It begins with what μ = α / 2 wants. Once sweeps have settled, the factor λ by which they move less
-/// and less gives the largest eigenvalue μ of α P (without those of the components) by Young's
-/// relation (λ + ω − 1)² = λ ω² μ², exact where two colours are enough, and the best ω for it is
-/// 2 / (1 + √(1 − μ²)) (Hageman and Young 1981, chapter 9). It only grows, as far as α, the bound of
-/// μ, allows; any ω below 2 converges.
-#[derive(Clone, Copy)]
-struct Omega {
-    value: f64,
-    alpha: f64,
-    /// Sweeps with this value, and how far the last one moved.
-    age: u32,
-    last: f64,
-}
-
-impl Omega {
-    /// Sweeps with one value before it is judged.
-    const PATIENCE: u32 = 3;
-    /// Less than this part of the way to 2 is not worth a change.
-    const WORTH: f64 = 0.01;
-
-    fn new(alpha: f64) -> Self {
-        Self {
-            value: Self::best(alpha * alpha / 4.0),
-            alpha,
-            age: 0,
-            last: f64::INFINITY,
-        }
-    }
-
-    fn best(square: f64) -> f64 {
-        2.0 / (1.0 + (1.0 - square).sqrt())
-    }
-
-    fn next(&mut self, moved: f64) {
-        let (factor, excess) = (moved / self.last, self.value - 1.0);
-        self.age += 1;
-        self.last = moved;
-        if self.age < Self::PATIENCE || !(factor < 1.0 && factor > excess) {
-            return;
-        }
-        let square = (factor + excess).powi(2) / (factor * self.value * self.value);
-        let best = Self::best(square.min(self.alpha * self.alpha));
-        if best > self.value + Self::WORTH * (2.0 - self.value) {
-            self.value = best;
-            self.age = 0;
-        }
     }
 }

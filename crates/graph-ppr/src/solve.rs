@@ -1,5 +1,7 @@
 //! Exact solvers: p = α p P + (1 − α) r, to a stated distance.
 
+use rayon::prelude::*;
+
 use crate::error::PprError;
 use crate::kernel::Seed;
 use crate::power::power;
@@ -154,7 +156,7 @@ pub fn solve<T: Real>(
     let most = options.check()?;
     restart.check(walk.nodes())?;
     let method = method(walk, options)?;
-    let [solution] = lanes::<T, 1>(walk, [Some(restart)], options, method, most);
+    let [solution] = lanes::<T, 1>(walk, [Some(restart)], options, method, (most, true));
     // `most` is at least 1, and the last iteration always gives a solution.
     solution.ok_or(PprError::NoIterations)
 }
@@ -173,10 +175,11 @@ pub fn personalized_pagerank<T: Real>(
     solve(walk, restart, &SolveOptions { method, ..*options })
 }
 
-/// Solves for several restart vectors, eight in each pass over the matrix.
+/// Solves for several restart vectors, up to eight in each pass over the matrix, and as many passes at
+/// once as there are threads.
 ///
-/// Each solution is that of [`solve`], bit for bit. Worth it while eight vectors fit the
-/// processor's cache; memory is sixteen vectors.
+/// Each solution is that of [`solve`], bit for bit. Worth it while a pass's vectors fit the cache of
+/// its core; memory is sixteen vectors a thread.
 ///
 /// # Errors
 /// As [`solve`].
@@ -190,24 +193,42 @@ pub fn solve_batch<T: Real>(
     for restart in restarts {
         restart.check(walk.nodes())?;
     }
-    let mut solutions = Vec::with_capacity(restarts.len());
-    let mut rest = restarts;
-    while !rest.is_empty() {
-        let (now, later) = rest.split_at(rest.len().min(LANES));
-        match now {
-            [one] => solutions.extend(lanes::<T, 1>(walk, [Some(one)], options, method, most)),
-            _ if now.len() <= LANES / 2 => {
-                let some = std::array::from_fn(|lane| now.get(lane));
-                solutions.extend(lanes::<T, { LANES / 2 }>(walk, some, options, method, most));
-            }
-            _ => {
-                let some = std::array::from_fn(|lane| now.get(lane));
-                solutions.extend(lanes::<T, LANES>(walk, some, options, method, most));
-            }
-        }
-        rest = later;
-    }
+    // A thread for each group: no thread waits for another until the end.
+    let threads = rayon::current_num_threads();
+    let size = restarts.len().div_ceil(threads).clamp(1, LANES);
+    let parallel = restarts.len() <= size;
+    let solve = |group: &[Restart]| group_of(walk, group, options, method, (most, parallel));
+    let solutions: Vec<_> = match parallel || threads == 1 {
+        true => restarts.chunks(size).map(solve).collect(),
+        false => restarts.par_chunks(size).map(solve).collect(),
+    };
     Ok(solutions.into_iter().flatten().collect())
+}
+
+/// At most [`LANES`] restart vectors in one pass.
+fn group_of<T: Real>(
+    walk: &Walk<T>,
+    group: &[Restart],
+    options: &SolveOptions,
+    method: Method,
+    most: (usize, bool),
+) -> Vec<Solution<T>> {
+    let some = |lane: usize| group.get(lane);
+    match group {
+        [one] => filled(lanes::<T, 1>(walk, [Some(one)], options, method, most)),
+        _ if group.len() <= LANES / 2 => {
+            let some = std::array::from_fn(some);
+            filled(lanes::<T, { LANES / 2 }>(walk, some, options, method, most))
+        }
+        _ => {
+            let some = std::array::from_fn(some);
+            filled(lanes::<T, LANES>(walk, some, options, method, most))
+        }
+    }
+}
+
+fn filled<T, const L: usize>(lanes: [Option<Solution<T>>; L]) -> Vec<Solution<T>> {
+    lanes.into_iter().flatten().collect()
 }
 
 fn method<T: Real>(walk: &Walk<T>, options: &SolveOptions) -> Result<Method, PprError> {
@@ -224,6 +245,8 @@ fn method<T: Real>(walk: &Walk<T>, options: &SolveOptions) -> Result<Method, Ppr
 pub(crate) struct Lanes<const L: usize> {
     pub(crate) alpha: f64,
     pub(crate) tolerance: f64,
+    /// On how many threads.
+    pub(crate) threads: usize,
     pub(crate) wanted: [bool; L],
     pub(crate) seeds: Vec<Seed>,
 }
@@ -241,11 +264,16 @@ fn lanes<T: Real, const L: usize>(
     restarts: [Option<&Restart>; L],
     options: &SolveOptions,
     method: Method,
-    most: usize,
+    (most, parallel): (usize, bool),
 ) -> [Option<Solution<T>>; L] {
     let lanes = Lanes {
         alpha: options.alpha,
         tolerance: options.tolerance,
+        threads: if parallel {
+            rayon::current_num_threads()
+        } else {
+            1
+        },
         wanted: restarts.map(|restart| restart.is_some()),
         seeds: seeds(walk, &restarts),
     };

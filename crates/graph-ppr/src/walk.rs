@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use crate::error::PprError;
 use crate::graph::{Dangling, Graph};
 use crate::layout::{Components, Layout};
+use crate::octets::{Octets, Run};
 use crate::order::{Order, old_of_new};
 use crate::real::Real;
 
@@ -19,7 +20,8 @@ const ROW_COST: usize = 4;
 ///
 /// Memory: 4 bytes an entry where the weights that leave each node are equal (they need not be
 /// stored), else 4 more where all weights are exact in `f32` (counts are) or `T` is `f32`, else 8
-/// more; and per node 16 bytes with `f64`, 8 with `f32`, 8 of the two numberings, 8 of row starts.
+/// more; all of it twice for rows of fewer than 32 entries, of which eight at a time are also kept side
+/// by side; and per node 16 bytes with `f64`, 8 with `f32`, 8 of the two numberings, 8 of row starts.
 /// Making it takes O(entries + n log n).
 ///
 /// ```
@@ -44,9 +46,15 @@ pub struct Walk<T> {
     /// Sum of the weights that leave a node; the mean weight for a dangling one.
     pub(crate) strength: Vec<T>,
     pub(crate) inverse: Vec<T>,
+    /// Of undirected graphs the share of a row's weights that leads to rows before it, its own left
+    /// out: in parts of 255, not less than it is.
+    pub(crate) back: Vec<u8>,
     /// The dangling nodes under [`Dangling::Restart`].
     pub(crate) loose: Vec<u32>,
+    pub(crate) octets: Octets,
     pub(crate) blocks: Vec<Block>,
+    /// What the blocks consist of, block by block.
+    runs: Vec<Run>,
     /// The blocks of each colour, whose nodes share no edge. A directed graph has one colour, which
     /// means nothing.
     pub(crate) colours: Vec<Range<usize>>,
@@ -66,6 +74,7 @@ pub struct Walk<T> {
 pub(crate) struct Block {
     pub(crate) rows: Range<usize>,
     pub(crate) largest: bool,
+    runs: Range<usize>,
 }
 
 /// CSR over the walk's own numbers, without the weights where they are all 1. Columns are below
@@ -184,7 +193,13 @@ impl<T: Real> Walk<T> {
             weights,
         };
         let alone = layout.alone.start;
-        let (blocks, colours) = blocks(&incoming.starts, &layout.colours, layout.alone);
+        let (mut blocks, colours) = blocks(&incoming.starts, &layout.colours, layout.alone);
+        let (mut octets, mut runs) = (Octets::default(), Vec::new());
+        for block in &mut blocks {
+            let first = runs.len();
+            octets.add(&incoming, block.rows.clone(), &mut runs);
+            block.runs = first..runs.len();
+        }
         let inverse = strength.iter().map(|sum: &f64| T::of(1.0 / sum)).collect();
         let strength: Vec<T> = strength.iter().map(|&sum| T::of(sum)).collect();
         let mut volumes = vec![0.0; components.len()];
@@ -197,9 +212,12 @@ impl<T: Real> Walk<T> {
         Ok(Self {
             undirected: graph.is_undirected(),
             dangling,
+            octets,
             blocks,
+            runs,
             colours,
             alone,
+            back: back(&incoming, &strength, graph.is_undirected()),
             loops: loops(&incoming, &strength, graph.is_undirected()),
             volumes,
             components,
@@ -261,8 +279,22 @@ impl<T: Real> Walk<T> {
             + size_of_val(&self.strength[..]) * 2
             + size_of_val(&self.old_of_new[..]) * 2
             + self.components.bytes()
+            + self.octets.bytes()
+            + size_of_val(&self.back[..])
+            + size_of_val(&self.runs[..])
             + size_of_val(&self.volumes[..])
             + size_of_val(&self.loops[..])
+    }
+
+    /// The rows of a block, in pieces that one call sums.
+    pub(crate) fn runs(&self, block: &Block) -> &[Run] {
+        &self.runs[block.runs.clone()]
+    }
+
+    /// The self-loops of some rows.
+    pub(crate) fn loops_of(&self, rows: &Range<usize>) -> &[(u32, f64)] {
+        let before = |row: usize| self.loops.partition_point(|own| (own.0 as usize) < row);
+        &self.loops[before(rows.start)..before(rows.end)]
     }
 
     /// Row u: the nodes that u leads to.
@@ -326,7 +358,12 @@ fn blocks(
             cost += starts[row + 1] - starts[row] + ROW_COST;
             if cost >= BLOCK_COST || row + 1 == part.end {
                 let rows = begin..row + 1;
-                blocks.push(Block { rows, largest });
+                let runs = 0..0;
+                blocks.push(Block {
+                    rows,
+                    largest,
+                    runs,
+                });
                 (begin, cost) = (row + 1, 0);
             }
         }
@@ -341,6 +378,26 @@ fn blocks(
     }
     add(&alone, false);
     (blocks, of_colours)
+}
+
+/// By row of an undirected matrix, [`Walk::back`]. O(entries).
+fn back<T: Real>(matrix: &Matrix, strength: &[T], undirected: bool) -> Vec<u8> {
+    let rows = if undirected { strength.len() } else { 0 };
+    let share = |row: usize| {
+        let range = matrix.starts[row]..matrix.starts[row + 1];
+        let before =
+            matrix.columns[range.clone()].partition_point(|&column| (column as usize) < row);
+        let before = range.start..range.start + before;
+        let weight = match &matrix.weights {
+            Weights::Ones => before.len() as f64,
+            Weights::Single(weights) => weights[before].iter().map(|&w| f64::from(w)).sum(),
+            Weights::Double(weights) => weights[before].iter().sum(),
+        };
+        // Rounding is far below the smallest part; a cast saturates.
+        let parts = weight / strength[row].wide() * f64::from(u8::MAX);
+        (parts * (1.0 + 1e-6)).ceil() as u8
+    };
+    (0..rows).map(share).collect()
 }
 
 /// The rows of an undirected matrix that have themselves as a column. O(rows · log of their length).

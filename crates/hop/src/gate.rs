@@ -1,288 +1,216 @@
-//! Whether a question needs hops: told from what a first search found.
+//! Whether a question needs hops: told from its names, what the graph knows of them, and what a
+//! first search found.
 
-use std::collections::BTreeSet;
+use std::fmt::Debug;
 
-use cornu_extract::{KeyWord, RuleExtractor, entity_key, key_words};
+use cornu_extract::{KeyWord, key_words, push_key_word};
 
-use crate::names::{find, is_number};
-use crate::relation::stems;
+use crate::graph::HopGraph;
+use crate::recall::Asked;
 
 /// So many of the best passages are looked at.
 const PASSAGES: usize = 5;
-/// So many scores of the dense route are looked at.
-const SCORES: usize = 100;
-/// So many names and relations count; more say no more.
-const MOST: usize = 3;
 
-/// Words that lead from one thing to another, where they do not open the question. `s` is what an
-/// apostrophe leaves.
-const RELATIONS: [&str; 10] = [
-    "of", "s", "who", "whom", "whose", "that", "which", "where", "的", "其",
-];
-
-/// What a first search found for a question: all that [`HopGate::decide`] looks at.
+/// What a first search found for a question: all that [`HopGate::decide`] looks at besides the
+/// graph.
 ///
 /// ```
-/// let first = cornu_hop::FirstStage { question: "Who?", dense: &[0.9, 0.8], passages: &["Nobody."] };
-/// assert!(first.dense[0] > first.dense[1]);
+/// let first = cornu_hop::FirstStage { question: "Who?", passages: &["Nobody."] };
+/// assert_eq!(first.passages.len(), 1);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FirstStage<'a> {
     /// The question.
     pub question: &'a str,
-    /// Scores of the dense route, the best first.
-    pub dense: &'a [f64],
-    /// The best passages with their titles, the best first.
+    /// The best passages with their titles, the best first; only the first five are looked at.
     pub passages: &'a [&'a str],
 }
 
-/// Decides whether a question needs hops: a weighed sum of [signs](HopSigns) against a threshold.
+/// Decides whether to walk: where the question has a name that leads somewhere.
 ///
-/// A question without names is never walked from: there would be nothing to start at.
+/// A name leads somewhere when it is rare twice over: at most [`few`](Self::few) passages of the
+/// graph have it as a name, and at most so many of the first five mention it. What the search then
+/// found beside it is not about it, and what is about it names others. A name that most of the first
+/// passages mention is their subject, and the search has gathered already what is said of it, in
+/// however few of them an extractor took it for a name. A name that a few passages are about, by
+/// their titles, leads there however often it is mentioned elsewhere. From a question without such a
+/// name nothing is gained by a walk.
 ///
-/// The default is fitted to what the walk gained over the hybrid search in recall, on development
-/// questions of five sets and with the vectors of one model (METHODS.md says which). What a score's
-/// spread is depends on both, so another corpus may be better served by another threshold: a lower
-/// one walks more often.
+/// No score is looked at, so the decision is the same for any embedder that puts the same passages
+/// first. METHODS.md says on which development questions the rule and its number were chosen, and
+/// what else was tried.
 ///
 /// ```
-/// use cornu_hop::{FirstStage, HopGate};
-/// let passages = ["Changed It\nChanged It is a song by Nicki Minaj and Lil Wayne."];
-/// let mut dense = vec![0.8; 100];
-/// dense[0] = 0.9;
+/// use cornu_core::Extraction;
+/// use cornu_hop::{FirstStage, HopGate, HopGraph, Passage};
+///
+/// let texts = [
+///     "Changed It\nChanged It is a song by Nicki Minaj and Lil Wayne.",
+///     "Nicki Minaj\nNicki Minaj was born in Saint James.",
+/// ];
+/// let passages = (0..).zip(texts).map(|(id, text)| Passage::new(id, text, Extraction::default()));
+/// let graph = HopGraph::build(&passages.collect::<Vec<_>>())?;
 /// let first = FirstStage {
-///     question: "What is the place of birth of the performer of song Changed It?",
-///     dense: &dense,
-///     passages: &passages,
+///     question: "Where was the performer of Changed It born?",
+///     passages: &texts[..1],
 /// };
-/// let decision = HopGate::default().decide(&first);
-/// assert!(decision.hops && decision.need >= decision.threshold);
-/// assert!(decision.reasons()[0].starts_with("spread = "));
+/// let decision = HopGate::default().decide(&graph, &first);
+/// assert!(decision.hops);
+/// assert_eq!(decision.reasons(), ["Changed It leads on: 1 passage is about it"]);
 /// let nothing = FirstStage { question: "what is this?", ..first };
-/// assert!(!HopGate::default().decide(&nothing).hops);
+/// assert!(!HopGate::default().decide(&graph, &nothing).hops);
+/// # Ok::<(), cornu_hop::HopError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HopGate {
-    /// What each of the first three names adds that no passage mentions.
-    pub unlinked: f64,
-    /// What the share of words adds that the best passage lacks.
-    pub uncovered: f64,
-    /// What each standard deviation adds by which the best score stands out.
-    pub spread: f64,
-    /// What each of the first three relations adds.
-    pub relations: f64,
-    /// The least sum at which to walk.
-    pub threshold: f64,
+    /// How many passages are few. 0 never walks; [`usize::MAX`] walks wherever the question names
+    /// something that the graph knows.
+    pub few: usize,
 }
 
 impl Default for HopGate {
     fn default() -> Self {
-        Self {
-            unlinked: 0.35,
-            uncovered: 3.75,
-            spread: 0.97,
-            relations: 0.38,
-            threshold: 6.05,
-        }
+        Self { few: 2 }
     }
 }
 
 impl HopGate {
-    /// Decides. Costs the reading of the signs.
+    /// Decides. O(bytes of the question · log names + bytes of five passages · names of the
+    /// question).
     #[must_use]
-    pub fn decide(&self, first: &FirstStage<'_>) -> HopDecision {
-        let signs = HopSigns::read(first);
-        let parts = self.parts(&signs);
-        let need = parts.iter().map(|part| part.adds).sum();
+    pub fn decide<I: Ord + Clone + Debug>(
+        &self,
+        graph: &HopGraph<I>,
+        first: &FirstStage<'_>,
+    ) -> HopDecision {
+        let passages = first.passages.iter().take(PASSAGES);
+        let passages: Vec<Vec<KeyWord>> = passages.map(|text| key_words(text)).collect();
+        let asked = Asked::read(graph, first.question);
+        let names = asked.names.iter().filter_map(|found| {
+            let name = graph.known(&found.key)?;
+            let mentioning = passages.iter().filter(|words| mentions(words, &found.key));
+            Some(HopSign {
+                name: name.display.to_string(),
+                having: name.passages.len(),
+                about: name.titled.len(),
+                mentioning: mentioning.count(),
+                looked_at: passages.len(),
+            })
+        });
+        let names: Vec<HopSign> = names.collect();
         HopDecision {
-            hops: !signs.names.is_empty() && need >= self.threshold,
-            need,
-            threshold: self.threshold,
-            parts,
-            signs,
+            hops: names.iter().any(|name| name.leads(self.few)),
+            few: self.few,
+            names,
         }
-    }
-
-    fn parts(&self, signs: &HopSigns) -> Vec<Part> {
-        let few = |count: usize| count.min(MOST) as f64;
-        let part = |(sign, value, weight): (&'static str, f64, f64)| Part {
-            sign,
-            value,
-            adds: weight * value,
-        };
-        [
-            ("unlinked", few(signs.unlinked.len()), self.unlinked),
-            ("uncovered", signs.uncovered, self.uncovered),
-            ("spread", signs.spread, self.spread),
-            ("relations", few(signs.relations), self.relations),
-        ]
-        .map(part)
-        .into()
     }
 }
 
 /// Whether to walk, and why.
 ///
 /// See [`HopGate`] for an example.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HopDecision {
-    /// Whether the question needs hops.
+    /// Whether some name leads somewhere.
     pub hops: bool,
-    /// The weighed sum of the signs.
-    pub need: f64,
-    /// What it was held against.
-    pub threshold: f64,
-    /// What the first stage showed.
-    pub signs: HopSigns,
-    parts: Vec<Part>,
-}
-
-/// What one sign adds to the need.
-#[derive(Clone, Debug, PartialEq)]
-struct Part {
-    sign: &'static str,
-    value: f64,
-    adds: f64,
+    /// How many passages were few.
+    pub few: usize,
+    /// The names of the question that the graph knows, in the order of their keys.
+    pub names: Vec<HopSign>,
 }
 
 impl HopDecision {
-    /// What each sign adds to the need, what adds or takes most first: `uncovered = 0.8 (+3.00)`.
-    /// That the question names nothing stands in front, since it decides alone.
+    /// What was seen of each name, those that lead somewhere first: `Oslo does not lead on: 31
+    /// passages have it, 2 of the first 5 mention it`.
     #[must_use]
     pub fn reasons(&self) -> Vec<String> {
-        let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.adds != 0.0).collect();
-        parts.sort_by(|a, b| b.adds.abs().total_cmp(&a.adds.abs()));
-        let nothing = self.signs.names.is_empty();
-        let nothing = nothing.then(|| "the question names nothing to walk from".to_owned());
-        let said = |part: &Part| {
-            let value = (part.value * 100.0).round() / 100.0;
-            format!("{} = {value} ({:+.2})", part.sign, part.adds)
-        };
-        nothing
-            .into_iter()
-            .chain(parts.into_iter().map(said))
-            .collect()
+        if self.names.is_empty() {
+            return vec!["the question names nothing that a visible passage names".to_owned()];
+        }
+        let mut names: Vec<&HopSign> = self.names.iter().collect();
+        names.sort_by_key(|name| !name.leads(self.few));
+        names.into_iter().map(|name| name.said(self.few)).collect()
     }
 }
 
-/// What speaks for hops, and against.
+/// A name of the question, and where it stands.
 ///
 /// ```
-/// use cornu_hop::{FirstStage, HopSigns};
-/// let passages = ["Changed It\nChanged It is a song by Nicki Minaj and Lil Wayne."];
-/// let first = FirstStage {
-///     question: "What is the place of birth of the performer of song Changed It?",
-///     dense: &[0.9, 0.7],
-///     passages: &passages,
-/// };
-/// let signs = HopSigns::read(&first);
-/// assert_eq!((signs.names.as_slice(), signs.unlinked.len()), (&["Changed It".to_owned()][..], 0));
-/// assert_eq!(signs.relations, 3); // place of birth of the performer of
-/// assert!(signs.uncovered > 0.5); // no passage speaks of a birth, a place, or a performer
+/// use cornu_hop::HopSign;
+/// let name = "Alpha Capital".to_owned();
+/// let rare = HopSign { name, having: 1, about: 0, mentioning: 1, looked_at: 5 };
+/// assert!(rare.leads(2));
+/// // A subject of the first passages, though an extractor read it in one alone.
+/// assert!(!HopSign { mentioning: 5, ..rare.clone() }.leads(2));
+/// assert!(HopSign { having: 40, about: 1, ..rare }.leads(2));
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct HopSigns {
-    /// The names in the question.
-    pub names: Vec<String>,
-    /// Those of them that none of the best five passages mentions.
-    pub unlinked: Vec<String>,
-    /// The share of the question's other words that is missing from the passage that has most of
-    /// them; among passages that mention a name, where some do.
-    pub uncovered: f64,
-    /// How far the best dense score lies above the mean of the first 100, in standard deviations. A
-    /// shorter list is taken as if its last score went on, so that few passages are no sign; 0
-    /// where all are equal.
-    pub spread: f64,
-    /// Words such as "of" and "whose", behind the first word that is no name.
-    pub relations: usize,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HopSign {
+    /// As it is written in the visible passages.
+    pub name: String,
+    /// How many passages of the graph have it as a name.
+    pub having: usize,
+    /// How many of them are about it, by their titles.
+    pub about: usize,
+    /// How many of the first passages mention it.
+    pub mentioning: usize,
+    /// How many of them were looked at.
+    pub looked_at: usize,
 }
 
-impl HopSigns {
-    /// Reads the signs. O(bytes of the question and of five passages · log names).
+impl HopSign {
+    /// Whether the name leads somewhere, where so many passages are few.
     #[must_use]
-    pub fn read(first: &FirstStage<'_>) -> Self {
-        let mut keys = BTreeSet::new();
-        let read = RuleExtractor::new().read(first.question).entities;
-        let names: Vec<String> = read
-            .into_iter()
-            .filter(|name| !is_number(name) && keys.insert(entity_key(name)))
-            .collect();
-        let keys: Vec<String> = names.iter().map(|name| entity_key(name)).collect();
-        let words = key_words(first.question);
-        let rest = outside(first.question, &words, &keys);
-        let asked = stems(&rest);
+    pub fn leads(&self, few: usize) -> bool {
+        self.is_title_of(few) || (self.having <= few && self.mentioning <= few)
+    }
 
-        let passages = first.passages.iter().take(PASSAGES);
-        let seen: Vec<(Vec<bool>, f64)> = passages
-            .map(|text| {
-                let mentioned = mentions(text, &keys);
-                let held = stems(text);
-                let missing = asked.iter().filter(|stem| !held.contains(*stem)).count();
-                (mentioned, missing as f64 / asked.len().max(1) as f64)
-            })
-            .collect();
-        let is_linked = |at: usize| {
-            let mut all = seen.iter().filter_map(|(mentioned, _)| mentioned.get(at));
-            all.any(|mentioned| *mentioned)
+    fn is_title_of(&self, few: usize) -> bool {
+        (1..=few).contains(&self.about)
+    }
+
+    fn said(&self, few: usize) -> String {
+        let counted = |count: usize, singular: &str, plural: &str| match count {
+            1 => format!("1 passage {singular} it"),
+            _ => format!("{count} passages {plural} it"),
         };
-        let unlinked = names.iter().enumerate().filter(|(at, _)| !is_linked(*at));
-        let some = seen.iter().any(|(all, _)| all.contains(&true));
-        let covering = seen.iter().filter(|(all, _)| !some || all.contains(&true));
-        Self {
-            unlinked: unlinked.map(|(_, name)| name.clone()).collect(),
-            uncovered: covering.map(|(_, missing)| *missing).fold(1.0, f64::min),
-            spread: spread(first.dense),
-            relations: relations(&key_words(&rest)),
-            names,
+        let name = &self.name;
+        if self.is_title_of(few) {
+            return format!(
+                "{name} leads on: {}",
+                counted(self.about, "is about", "are about")
+            );
         }
-    }
-}
-
-/// The question without its names.
-fn outside(question: &str, words: &[KeyWord], keys: &[String]) -> String {
-    let mut rest = String::new();
-    let mut from = 0;
-    for found in find(words, |key| keys.iter().any(|known| known == key)) {
-        let first = words.get(found.words.start).map(|word| word.span.start);
-        let last = words.get(found.words.end - 1).map(|word| word.span.end);
-        let (Some(first), Some(last)) = (first, last) else {
-            continue;
+        let leads = if self.leads(few) {
+            "leads on"
+        } else {
+            "does not lead on"
         };
-        rest.push_str(question.get(from..first).unwrap_or_default());
-        rest.push(' ');
-        from = last;
+        let mentions = if self.mentioning == 1 {
+            "mentions"
+        } else {
+            "mention"
+        };
+        format!(
+            "{name} {leads}: {}, {} of the first {} {mentions} it",
+            counted(self.having, "has", "have"),
+            self.mentioning,
+            self.looked_at
+        )
     }
-    rest.push_str(question.get(from..).unwrap_or_default());
-    rest
 }
 
-/// For each key, whether a text has a name with it.
-fn mentions(text: &str, keys: &[String]) -> Vec<bool> {
-    let words = key_words(text);
-    let found = |key: &String| !find(&words, |other| other == key).is_empty();
-    keys.iter().map(found).collect()
-}
-
-fn relations(words: &[KeyWord]) -> usize {
-    let behind = words.iter().skip(1);
-    behind
-        .filter(|word| RELATIONS.contains(&word.key.as_str()))
-        .count()
-}
-
-fn spread(scores: &[f64]) -> f64 {
-    let scores = scores.get(..SCORES).unwrap_or(scores);
-    let Some((best, last)) = scores.first().zip(scores.last()) else {
-        return 0.0;
-    };
-    let all = scores.iter().chain(std::iter::repeat(last)).take(SCORES);
-    let n = SCORES as f64;
-    let mean = all.clone().sum::<f64>() / n;
-    let squares: f64 = all.map(|score| (score - mean).powi(2)).sum();
-    let deviation = (squares / n).sqrt();
-    if best > last {
-        (best - mean) / deviation
-    } else {
-        0.0
-    }
+/// Whether some run of the words has the key.
+fn mentions(words: &[KeyWord], key: &str) -> bool {
+    let mut run = String::with_capacity(key.len());
+    (0..words.len()).any(|at| {
+        run.clear();
+        let rest = words.get(at..).unwrap_or_default();
+        let grown = rest.iter().map(|word| {
+            push_key_word(&mut run, &word.key);
+            (key.starts_with(&run), run.len() == key.len())
+        });
+        let mut within = grown.take_while(|(within, _)| *within);
+        within.any(|(_, whole)| whole)
+    })
 }

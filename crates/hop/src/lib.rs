@@ -12,7 +12,7 @@
 //! | [`prop`] | [`prop::PropRag`]: PropRAG, as published and clean |
 //! | [`hoprag`] | [`hoprag::HopRag`]: HopRAG over the whole corpus |
 //! | [`synonyms`] | [`Synonym`]: names that are spelled differently and are one |
-//! | [`gate`] | [`HopGate`]: whether a question needs hops, from what a first search found |
+//! | [`gate`] | [`HopGate`]: whether a question needs hops, from its names and what a first search found |
 //! | [`explain`] | [`HopGraph::explain`]: shares of a score and the paths they came by |
 //!
 //! **What an asker may not see has no part in a walk.** A graph is built from the visible
@@ -61,7 +61,7 @@ pub mod synonyms;
 
 pub use error::HopError;
 pub use explain::{Explanation, Part, Step};
-pub use gate::{FirstStage, HopDecision, HopGate, HopSigns};
+pub use gate::{FirstStage, HopDecision, HopGate, HopSign};
 pub use graph::{GraphOptions, HopGraph};
 pub use growing::{GrowingGraph, Held, PrincipalGraphs};
 pub use memory::HopMemory;

@@ -345,8 +345,9 @@ impl<I: Ord + Clone + Debug> HopGraph<I> {
 }
 
 /// A question: its names, and the words around them.
-struct Asked {
-    names: Vec<Found>,
+pub(crate) struct Asked {
+    /// In the order of their keys.
+    pub(crate) names: Vec<Found>,
     /// The nodes of the names.
     nodes: BTreeSet<u32>,
     /// The stems of the other words.
@@ -354,7 +355,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn read<I: Ord + Clone + Debug>(graph: &HopGraph<I>, question: &str) -> Self {
+    pub(crate) fn read<I: Ord + Clone + Debug>(graph: &HopGraph<I>, question: &str) -> Self {
         let words = key_words(question);
         let known = |key: &str| graph.known(key).is_some();
         let mut names: BTreeMap<String, Found> = BTreeMap::new();

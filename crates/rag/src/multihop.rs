@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cornu_core::{Chunk, ChunkId, ContentHash, Principal, Ranking, Trace};
 use cornu_hop::{
-    Explanation, GraphOptions, Held, HopGraph, PrincipalGraphs, Recalled, SeedReason, Step,
+    Explanation, FirstStage, GraphOptions, Held, HopDecision, HopGraph, PrincipalGraphs, Recalled,
+    SeedReason, Step,
 };
 use cornu_store::Snapshot;
 use parking_lot::Mutex;
@@ -124,6 +125,16 @@ impl LiveRagIndex {
             recalled,
             why: why.into_iter().flatten().collect(),
         })
+    }
+
+    /// Whether the names of a question lead somewhere, in the graph of the snapshot's view.
+    pub(crate) fn decide_by_names(
+        &self,
+        snapshot: &Snapshot<'_>,
+        first: &FirstStage<'_>,
+    ) -> Result<HopDecision, RagError> {
+        let view = self.graph(snapshot)?;
+        Ok(self.options.gate.decide(&view.graph, first))
     }
 
     /// The graph of what the snapshot's principal sees, in the snapshot's state.

@@ -2,13 +2,13 @@
 
 mod file;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use cornu_core::{ChunkId, Fingerprint, View};
 use cornu_sparse::{Bm25Index, DocumentRows, Row, Searcher, SparseError};
 use cornu_store::{ArtifactFile, ChunkTerms, Snapshot, SqliteVecStore, StoreError};
 use cornu_text::Tokenizer;
-use parking_lot::{RwLock, RwLockWriteGuard};
+use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
 use roaring::RoaringBitmap;
 
 use crate::error::RagError;
@@ -18,7 +18,7 @@ pub(crate) use self::file::{check, prepare, rebuild};
 /// Documents that may lie in memory without any view asking for them, before they are dropped.
 const SLACK: u64 = 4096;
 
-/// Views that are remembered as held, at 32 bytes each.
+/// Views that are remembered as held, at 40 bytes each.
 const VIEWS: usize = 4096;
 
 /// A chunk in one version of its document: its id as eight big-endian numbers, and the version's
@@ -41,8 +41,9 @@ pub(crate) struct Postings {
 
 struct State {
     index: Bm25Index<TermRow>,
-    /// The name of the state whose number the index bears; none before any view was asked for.
-    at: Option<[u8; 16]>,
+    /// The last state that was found to be of one line with all that is held: its number and its
+    /// name. None before any view was asked for.
+    line: Mutex<Option<(u64, [u8; 16])>>,
     /// Whether the file was looked for.
     opened: bool,
     /// Documents whose terms are in the index.
@@ -51,9 +52,10 @@ struct State {
     filed: RoaringBitmap,
     /// Those of them that a view which stood at the index's epoch holds.
     wanted: RoaringBitmap,
-    /// Digests of views that stood at the index's epoch and whose documents are all held. Names are
-    /// unique in one state, so there a digest means one set of ordinals.
-    ready: BTreeSet<[u8; 32]>,
+    /// Digests of views whose documents are all held, each with a state at which they stood. Names
+    /// are unique in one state, so a view of the same digest that stood there, too, has the same
+    /// ordinals.
+    ready: BTreeMap<[u8; 32], u64>,
 }
 
 impl Postings {
@@ -69,8 +71,7 @@ impl Postings {
     /// Runs the work over an index that holds at least what the snapshot sees, and that is ready to
     /// be searched with its view. O(log views) when the view was there before, whatever was committed
     /// since that the asker does not see; otherwise O(rows), and the terms that are neither here nor
-    /// in the file are read. The work must not wait for a
-    /// thread that reads the snapshot.
+    /// in the file are read. The work must not wait for a thread that reads the snapshot.
     ///
     /// A damaged file is not believed: the work is done again over an index from the facts.
     pub(crate) fn with<T>(
@@ -101,14 +102,13 @@ impl Postings {
         let view = snapshot.view();
         {
             let state = self.state.read();
-            let is_ready = state.stands_for(view) && state.ready.contains(view.digest());
-            if is_ready && state.leads_to(snapshot)? {
+            if state.is_ready_for(view) && state.is_of_one_line_with(snapshot)? {
                 return Ok(work(&state.index.searcher(view)?)?);
             }
         }
         let mut state = self.state.write();
-        if state.stands_for(view) && !state.leads_to(snapshot)? {
-            // Another database in this one's place: its ordinals mean other versions.
+        if !state.is_of_one_line_with(snapshot)? {
+            // Another database may be in this one's place, whose ordinals mean other versions.
             state.reset(false)?;
         }
         if !state.opened {
@@ -124,12 +124,12 @@ impl State {
     fn new(tokenizer: Fingerprint) -> Result<Self, SparseError> {
         Ok(Self {
             index: Bm25Index::build(tokenizer, [], 0)?,
-            at: None,
+            line: Mutex::new(None),
             opened: false,
             held: RoaringBitmap::new(),
             filed: RoaringBitmap::new(),
             wanted: RoaringBitmap::new(),
-            ready: BTreeSet::new(),
+            ready: BTreeMap::new(),
         })
     }
 
@@ -141,15 +141,23 @@ impl State {
         Ok(())
     }
 
-    /// Whether the view's documents stood at the index's epoch.
-    fn stands_for(&self, view: &View) -> bool {
-        self.at.is_some() && view.stood_at(self.index.epoch())
+    /// Whether the view's documents are held, and stood at the index's epoch.
+    fn is_ready_for(&self, view: &View) -> bool {
+        let at = self.ready.get(view.digest());
+        view.stood_at(self.index.epoch()) && at.is_some_and(|&epoch| view.stood_at(epoch))
     }
 
-    /// Whether the snapshot's state is the index's, or came from it.
-    fn leads_to(&self, snapshot: &Snapshot<'_>) -> Result<bool, StoreError> {
-        let epoch = self.index.epoch();
-        self.at.map_or(Ok(true), |at| snapshot.follows(epoch, at))
+    /// Whether what is held under an ordinal is what the snapshot's state has under it.
+    fn is_of_one_line_with(&self, snapshot: &Snapshot<'_>) -> Result<bool, StoreError> {
+        let last = *self.line.lock();
+        let Some((epoch, state)) = last else {
+            return Ok(true);
+        };
+        let is_one = snapshot.shares_line(epoch, state)?;
+        if is_one && snapshot.view().epoch() > epoch {
+            *self.line.lock() = Some((snapshot.view().epoch(), snapshot.state()));
+        }
+        Ok(is_one)
     }
 
     /// Begins with what lies in the file and still is, or is again, a version of a document.
@@ -178,7 +186,7 @@ impl State {
     fn update(&mut self, snapshot: &Snapshot<'_>, slack: u64) -> Result<(), RagError> {
         let view = snapshot.view();
         let seen: RoaringBitmap = view.ordinals().collect();
-        let moved = !self.stands_for(view);
+        let moved = !view.stood_at(self.index.epoch());
         let epoch = if moved {
             view.epoch()
         } else {
@@ -202,9 +210,13 @@ impl State {
         } else if moved || !changes.is_empty() {
             self.index.apply(changes, epoch)?;
         }
+        self.line
+            .get_mut()
+            .get_or_insert((view.epoch(), snapshot.state()));
         if moved {
-            self.at = Some(snapshot.state());
             self.wanted.clear();
+        }
+        if !dropped.is_empty() {
             self.ready.clear();
         }
         self.held -= dropped;
@@ -213,7 +225,7 @@ impl State {
         if self.ready.len() >= VIEWS {
             self.ready.clear();
         }
-        self.ready.insert(*view.digest());
+        self.ready.insert(*view.digest(), view.epoch());
         Ok(())
     }
 }
@@ -295,72 +307,4 @@ pub(crate) fn ordinal_of(row: &TermRow) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use cornu_core::{Acl, DocId, Document, Principal};
-    use cornu_embed::HashEmbeddingProvider;
-
-    use crate::{LiveRagIndex, RagOptions};
-
-    #[test]
-    fn what_no_view_holds_any_more_is_dropped_and_comes_back_when_asked_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("index.db");
-        let provider = Arc::new(HashEmbeddingProvider::default());
-        let mut index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
-        index.postings.slack = 0;
-        let write = |index: &LiveRagIndex, name: &str, grant: &str, text: &str| {
-            let acl = Acl::new([grant]).unwrap();
-            let document = Document::new(DocId::new(name).unwrap(), text, acl);
-            index.ingest(&document).unwrap();
-        };
-        for at in 0..8 {
-            write(&index, &format!("{at}.md"), "hr", "shared words of a page");
-        }
-        let hr = Principal::new(["hr"]).unwrap();
-        let public = Principal::public();
-        let found = |index: &LiveRagIndex, who: &Principal| {
-            let found = index.search_sparse(who, "shared words", 100).unwrap();
-            found.to_json()
-        };
-        let before = found(&index, &hr);
-        assert_eq!(index.postings.state.read().held.len(), 8);
-        // Two epochs in which only the public asks.
-        for text in ["shared", "shared words"] {
-            write(&index, "open.md", "public", text);
-            found(&index, &public);
-        }
-        // Its page, and the version before, which was wanted until just now.
-        assert_eq!(index.postings.state.read().held.len(), 2);
-        assert_eq!(found(&index, &hr), before);
-        assert_eq!(index.postings.state.read().held.len(), 10);
-    }
-
-    /// What the asker does not see leaves them all that was made ready for them.
-    #[test]
-    fn hidden_commits_leave_the_statistics_of_a_view() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("index.db");
-        let provider = Arc::new(HashEmbeddingProvider::default());
-        let index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
-        let write = |name: &str, grant: &str, text: &str| {
-            let acl = Acl::new([grant]).unwrap();
-            let document = Document::new(DocId::new(name).unwrap(), text, acl);
-            index.ingest(&document).unwrap();
-        };
-        let made = || {
-            let who = Principal::public();
-            let found = index.search_sparse(&who, "shared words", 9).unwrap();
-            (index.postings.state.read().index.epoch(), found.hits.len())
-        };
-        write("a.md", "public", "shared words of a page");
-        assert_eq!(made(), (1, 1));
-        write("b.md", "hr", "shared words of another page");
-        write("b.md", "hr", "shared words of that page");
-        index.remove(&DocId::new("b.md").unwrap()).unwrap();
-        assert_eq!(made(), (1, 1));
-        write("c.md", "public", "shared words of a third page");
-        assert_eq!(made(), (5, 2));
-    }
-}
+mod tests;

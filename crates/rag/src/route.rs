@@ -1,7 +1,7 @@
 //! Where evidence comes from, and the choice between a walk and the hybrid search.
 
 use cornu_core::{ChunkId, Principal, Ranking, Trace};
-use cornu_hop::{FirstStage, HopDecision};
+use cornu_hop::{FirstStage, HopDecision, HopSign};
 use cornu_store::Snapshot;
 
 use crate::error::RagError;
@@ -11,8 +11,7 @@ use crate::index::LiveRagIndex;
 use crate::multihop::Walked;
 use crate::search::{Found, Hit, Place, Routes, found, hits, in_order};
 
-/// So many scores and passages of the first stage are looked at.
-const SCORES: usize = 100;
+/// So many passages of the first stage are looked at.
 const PASSAGES: usize = 5;
 
 /// Where the evidence of an answer comes from.
@@ -34,34 +33,30 @@ pub enum AnswerRoute {
 }
 
 impl LiveRagIndex {
-    /// The best `k` visible chunks by the hybrid search or, where that looks as if the question
-    /// needed hops, by the [walk](Self::search_hop): what the one or the other would give, hit by
-    /// hit.
+    /// The best `k` visible chunks by the hybrid search or, where the question has a name that leads
+    /// somewhere, by the [walk](Self::search_hop): what the one or the other would give, hit by hit.
     ///
-    /// [`RagOptions::gate`](crate::RagOptions::gate) decides, from what the first stage found for
-    /// the asker and nothing else: the dense scores, the five best chunks, the names in the
-    /// question. The step `route` of the trace tells the decision, what it was made of, and why.
+    /// [`RagOptions::gate`](crate::RagOptions::gate) decides, from what the asker sees and nothing
+    /// else: the names in the question, how many visible chunks have each or are about it, how many
+    /// of the five best chunks mention it. The step `route` of the trace tells the decision, what it
+    /// was made of, and why.
     ///
-    /// Costs the hybrid search, the reading of five chunks, and the walk where it is taken; a view
-    /// whose questions need none has no graph built.
+    /// Costs the hybrid search, the reading of five chunks, and the walk where it is taken; the
+    /// graph is built and kept as for a walk, whatever is decided.
     ///
     /// # Errors
-    /// As [`search_hybrid`](Self::search_hybrid) and, where the walk is taken,
-    /// [`search_hop`](Self::search_hop); [`RagError::Options`] without an extractor, whatever the
+    /// As [`search_hybrid`](Self::search_hybrid) and [`search_hop`](Self::search_hop), whatever the
     /// question needs.
     ///
     /// ```
     /// # use std::sync::Arc;
     /// use cornu::extract::RuleExtractor;
-    /// use cornu::hop::HopGate;
     /// use cornu::{Acl, DocId, Document, HashEmbeddingProvider, LiveRagIndex, Principal, RagOptions};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("index.db");
     /// let options = RagOptions {
     ///     extractor: Some(Arc::new(RuleExtractor::new())),
-    ///     // Where three documents are all there is, no score stands out.
-    ///     gate: HopGate { threshold: 1.0, ..HopGate::default() },
     ///     ..RagOptions::default()
     /// };
     /// let index = LiveRagIndex::open(path, Arc::new(HashEmbeddingProvider::default()), options)?;
@@ -197,23 +192,22 @@ impl LiveRagIndex {
         Ok((routes, decision))
     }
 
-    /// Whether to walk, from what the first stage found under the snapshot's view.
+    /// Whether to walk, from the graph of the snapshot's view and what the first stage found under
+    /// it.
     fn decide_route(
         &self,
         snapshot: &Snapshot<'_>,
         question: &str,
         routes: &Routes,
     ) -> Result<HopDecision, RagError> {
-        let scores = routes.dense.iter().take(SCORES).map(|hit| hit.score);
-        let dense: Vec<f64> = scores.collect();
         let chunks = snapshot.chunks(routes.first().iter().take(PASSAGES))?;
         let passages: Vec<String> = chunks.iter().flatten().map(text).collect();
         let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
-        Ok(self.options.gate.decide(&FirstStage {
+        let first = FirstStage {
             question,
-            dense: &dense,
             passages: &passages,
-        }))
+        };
+        self.decide_by_names(snapshot, &first)
     }
 }
 
@@ -238,17 +232,19 @@ fn nearest(
 
 /// The decision, what it was made of, and why.
 pub(crate) fn note(trace: &mut Trace, decision: &HopDecision) {
-    let signs = &decision.signs;
+    let (leading, others): (Vec<_>, Vec<_>) = decision
+        .names
+        .iter()
+        .partition(|name| name.leads(decision.few));
+    let written = |names: Vec<&HopSign>| -> Vec<String> {
+        names.into_iter().map(|name| name.name.clone()).collect()
+    };
     trace
         .step("route")
         .note("asked", "auto")
         .note("taken", if decision.hops { "hop" } else { "hybrid" })
-        .note("need", decision.need)
-        .note("threshold", decision.threshold)
-        .note("reasons", decision.reasons())
-        .note("names", signs.names.clone())
-        .note("unlinked", signs.unlinked.clone())
-        .note("uncovered", signs.uncovered)
-        .note("spread", signs.spread)
-        .note("relations", signs.relations);
+        .note("few", decision.few)
+        .note("leading", written(leading))
+        .note("others", written(others))
+        .note("reasons", decision.reasons());
 }

@@ -67,6 +67,7 @@ pub mod extractions;
 mod graph;
 mod kernel;
 mod knn;
+mod line;
 mod lookup;
 pub mod maintain;
 mod map;

@@ -6,15 +6,16 @@ use cornu_core::{Chunk, ChunkId, DocId, DocumentFacts, Principal, Ranking, View}
 use cornu_pool::Guard;
 use ndarray::{Array1, ArrayView1};
 use parking_lot::Mutex;
+use rusqlite::Connection;
 
 use crate::artifact::DocumentVersion;
 use crate::error::StoreError;
 use crate::options::{Approximate, Route};
 use crate::read::{Reader, Version};
-use crate::resident::{Resident, UnderWay, half};
+use crate::resident::{Resident, UnderWay, Waiting, half};
 use crate::score::Query;
 use crate::sqlite::connection::{Connections, run};
-use crate::sqlite::schema::{State, read_state};
+use crate::sqlite::schema::{State, has_passed, read_state};
 use crate::store::SqliteVecStore;
 use crate::terms::ChunkTerms;
 use crate::{knn, select, vec0};
@@ -34,10 +35,8 @@ pub(crate) struct Reading<'s> {
 
 impl<'s> Reading<'s> {
     pub(crate) fn begin(store: &'s SqliteVecStore) -> Result<Self, StoreError> {
-        let connection = store.reader()?;
-        let state = run(&connection, "BEGIN").and_then(|()| read_state(&connection));
-        let state = state.map_err(|error| store.wrap("reading", error));
-        let mut connection = connection;
+        let mut connection = store.reader()?;
+        let state = begin(store, &connection).map_err(|error| store.wrap("reading", error));
         let state = state.inspect_err(|error| note_damage(&mut connection, error))?;
         Ok(Self {
             store,
@@ -88,6 +87,25 @@ impl<'s> Reading<'s> {
             drop(Self::begin_with_vec0(store)?);
         }
         Self::of(store, view)
+    }
+
+    /// Whether an ordinal that this state and the other have names one version of one document, since
+    /// one of them came to be by commits upon the other. A `false` says nothing: what is not
+    /// remembered is on record for some time only.
+    pub(crate) fn shares_line(&self, other: State) -> Result<bool, StoreError> {
+        if other == self.state {
+            return Ok(true);
+        }
+        {
+            let line = self.store.line.lock();
+            if line.contains(other) && line.contains(self.state) {
+                return Ok(true);
+            }
+        }
+        if other.epoch > self.state.epoch {
+            return Ok(false);
+        }
+        self.read(|reader| has_passed(reader.connection, other).map_err(|error| reader.wrap(error)))
     }
 
     /// Reads over the connection; one caller at a time.
@@ -195,13 +213,22 @@ impl<'s> Reading<'s> {
         })
     }
 
-    /// Vectors that need not be brought up to date for this view, which is of this state.
+    /// Vectors that need not be brought up to date for this view, which is of this state: those of
+    /// this state, and those of one that it came from and that had all documents of the view.
+    /// Commits that the asker does not see leave nothing to do.
     fn at_hand(&self, view: &View) -> Result<Option<Arc<Resident>>, StoreError> {
         if let Some(resident) = self.resident.get() {
             return Ok(Some(Arc::clone(resident)));
         }
-        let found = self.read(|reader| self.store.resident_at_hand(reader, self.state, view))?;
-        Ok(found.map(|found| Arc::clone(self.resident.get_or_init(|| found))))
+        let Some(found) = self.store.resident_at_hand() else {
+            return Ok(None);
+        };
+        let came_from =
+            |earlier: State| Ok(earlier.epoch < self.state.epoch && self.shares_line(earlier)?);
+        if found.state == self.state || found.has_room_for(view) && came_from(found.state)? {
+            return Ok(Some(Arc::clone(self.resident.get_or_init(|| found))));
+        }
+        Ok(None)
     }
 
     fn brought_up_to_date(&self, view: &View) -> Result<Arc<Resident>, StoreError> {
@@ -254,6 +281,26 @@ impl<'s> Reading<'s> {
 }
 
 type Hits = Vec<(ChunkId, f64)>;
+
+/// Begins a read transaction, and sees to it that its state is in the store's line.
+fn begin(store: &SqliteVecStore, connection: &Connection) -> rusqlite::Result<State> {
+    let begin = || run(connection, "BEGIN").and_then(|()| read_state(connection));
+    let state = begin()?;
+    let mut line = store.line.lock();
+    if line.contains(state) {
+        return Ok(state);
+    }
+    // Begun anew while nobody else goes on with the line: so what is read now is not older than the
+    // newest of it, unless it is of another line.
+    run(connection, "ROLLBACK")?;
+    let state = begin()?;
+    if !line.contains(state) {
+        let newest = line.newest();
+        let came = newest.map_or(Ok(false), |newest| has_passed(connection, newest))?;
+        line.go_on(state, came);
+    }
+    Ok(state)
+}
 
 fn note_damage(connection: &mut Guard<'_, Connections>, error: &StoreError) {
     if error.is_damage() {
@@ -440,17 +487,26 @@ impl<'s> Snapshot<'s> {
         self.reading.state.id
     }
 
-    /// Whether this state is the one of that epoch and [name](Self::state), or came to be by
-    /// commits upon it: then an ordinal that both have names one version of one document, though
-    /// what is kept beside it (token vectors, what an extractor read) may be another. A `false`
-    /// says nothing, since of old states no record is kept. It must not reach what the principal
-    /// gets. O(log states) once for each two states.
+    /// Whether this state and the one of that epoch and [name](Self::state) are of one line: one of
+    /// them came to be by commits upon the other. Then an ordinal that both have names one version
+    /// of one document, though what is kept beside it (token vectors, what an extractor read) may be
+    /// another. A `false` says nothing, since of old states no record is kept. It must not reach what
+    /// the principal gets.
+    ///
+    /// Waits for nobody where the store has seen both; reads the record otherwise.
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
-    pub fn follows(&self, epoch: u64, state: [u8; 16]) -> Result<bool, StoreError> {
-        let (from, to) = (State { epoch, id: state }, self.reading.state);
-        self.read(|reader| self.reading.store.follows(reader, from, to))
+    pub fn shares_line(&self, epoch: u64, state: [u8; 16]) -> Result<bool, StoreError> {
+        self.reading.shares_line(State { epoch, id: state })
+    }
+
+    /// The snapshot waits for something else (a server's reply) for as long as what is given lives. A
+    /// scan of vectors is shared out to all cores unless other searches keep them busy, and each
+    /// snapshot counts as one.
+    #[must_use]
+    pub fn waiting(&self) -> impl Sized + use<> {
+        Waiting::begin()
     }
 
     /// All documents by ordinal, hidden ones too: what an artifact is compared with before it is

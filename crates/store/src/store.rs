@@ -1,6 +1,5 @@
 //! The store.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,13 +14,13 @@ use parking_lot::Mutex;
 
 use crate::approximate::Graphs;
 use crate::error::StoreError;
+use crate::line::Line;
 use crate::options::{Access, Options};
-use crate::read::Reader;
 use crate::resident::Resident;
 use crate::snapshot::{Reading, Snapshot};
 use crate::sqlite::connection::Connections;
 use crate::sqlite::create::create;
-use crate::sqlite::schema::{Meta, State, has_passed, read_meta, read_state};
+use crate::sqlite::schema::{Meta, read_meta, read_state};
 use crate::terms::TermCounts;
 use crate::views::{Held, Views};
 use crate::write::{Batch, stored_digest};
@@ -46,11 +45,13 @@ pub struct SqliteVecStore {
     meta: Meta,
     pool: ThreadSafeVecPool<Connections>,
     views: Mutex<Views>,
-    /// States of which the second was found to follow upon the first, the last few.
-    followed: Mutex<VecDeque<(State, State)>>,
-    /// The newest resident vectors. Held while they are brought up to date, so that it happens
-    /// once.
+    /// Held while a state is read that is not in it.
+    pub(crate) line: Mutex<Line>,
+    /// The newest resident vectors, whose ever they are.
     pub(crate) resident: Mutex<Option<Arc<Resident>>>,
+    /// Held while they are brought up to date, so that it happens once; who needs nothing new does
+    /// not wait for it.
+    pub(crate) bringing_up: Mutex<()>,
     pub(crate) graphs: Graphs,
 }
 
@@ -129,8 +130,9 @@ impl SqliteVecStore {
             meta,
             pool,
             views: Mutex::new(Views::default()),
-            followed: Mutex::new(VecDeque::new()),
+            line: Mutex::new(Line::default()),
             resident: Mutex::new(None),
+            bringing_up: Mutex::new(()),
             graphs: Graphs::default(),
         })
     }
@@ -316,46 +318,26 @@ impl SqliteVecStore {
     ) -> Result<View, StoreError> {
         let state = reading.state;
         let held = self.views.lock().get(principal);
-        let found = reading.read(|reader| match held {
-            Some(held) if held.state == state => Ok(held),
-            Some(held)
-                if self.follows(reader, held.state, state)? && reader.still_sees(&held)? =>
-            {
-                let view = held.view.carried_to(state.epoch);
-                Ok(Held {
-                    state,
-                    view,
-                    ..held
-                })
+        let held = match held {
+            Some(held) if held.state == state => return Ok(held.view.clone()),
+            Some(held) if held.state.epoch < state.epoch && reading.shares_line(held.state)? => {
+                let still = reading.read(|reader| reader.still_sees(&held))?;
+                still.then_some(held)
             }
-            _ => reader.view(principal, state),
-        })?;
+            _ => None,
+        };
+        let found = match held {
+            Some(held) => Held {
+                state,
+                view: held.view.carried_to(state.epoch),
+                marks: held.marks.clone(),
+            },
+            None => reading.read(|reader| reader.view(principal, state))?,
+        };
         let view = found.view.clone();
-        self.views.lock().put(found);
+        let line = self.line.lock();
+        self.views.lock().put(found, |held| line.contains(held));
         Ok(view)
-    }
-
-    /// Whether the state of the reader came to be by commits upon this one, or is this one. A
-    /// `false` says nothing.
-    pub(crate) fn follows(
-        &self,
-        reader: &Reader<'_>,
-        from: State,
-        to: State,
-    ) -> Result<bool, StoreError> {
-        if from.epoch >= to.epoch {
-            return Ok(from == to);
-        }
-        if self.followed.lock().contains(&(from, to)) {
-            return Ok(true);
-        }
-        let passed = has_passed(reader.connection, from).map_err(|error| reader.wrap(error))?;
-        if passed {
-            let mut followed = self.followed.lock();
-            followed.truncate(7);
-            followed.push_front((from, to));
-        }
-        Ok(passed)
     }
 }
 

@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cornu_core::View;
-
 use crate::artifact::ArtifactFile;
 use crate::error::StoreError;
 use crate::read::Reader;
@@ -59,22 +57,9 @@ impl SqliteVecStore {
         self.vec_path().exists()
     }
 
-    /// The resident vectors at hand, if they are of the reader's state, or of one that it came from
-    /// and that had all documents of the view: commits that the asker does not see leave nothing to
-    /// do.
-    pub(crate) fn resident_at_hand(
-        &self,
-        reader: &Reader<'_>,
-        state: State,
-        view: &View,
-    ) -> Result<Option<Arc<Resident>>, StoreError> {
-        // While another thread brings them up to date, waiting for it is right.
-        let Some(held) = self.resident.lock().clone() else {
-            return Ok(None);
-        };
-        let serves = held.state == state
-            || held.has_room_for(view) && self.follows(reader, held.state, state)?;
-        Ok(serves.then_some(held))
+    /// The newest resident vectors, of whatever state they are.
+    pub(crate) fn resident_at_hand(&self) -> Option<Arc<Resident>> {
+        self.resident.lock().clone()
     }
 
     pub(crate) fn discard_resident(&self) {
@@ -89,10 +74,10 @@ impl SqliteVecStore {
         reader: &Reader<'_>,
         state: State,
     ) -> Result<Arc<Resident>, StoreError> {
-        let mut held = self.resident.lock();
-        let base = match held.as_ref() {
-            Some(resident) if resident.state == state => return Ok(Arc::clone(resident)),
-            Some(resident) => Some(Arc::clone(resident)),
+        let _turn = self.bringing_up.lock();
+        let base = match self.resident_at_hand() {
+            Some(resident) if resident.state == state => return Ok(resident),
+            Some(resident) => Some(resident),
             None => resident::load(&self.vec_path(), self.identity()).map(Arc::new),
         };
         let resident = match base {
@@ -102,10 +87,11 @@ impl SqliteVecStore {
                 self.carry_out(plan, reader)?
             }
         };
-        let newer = held
-            .as_ref()
-            .is_none_or(|held| held.state.epoch <= state.epoch);
-        if newer {
+        let line = self.line.lock();
+        let mut held = self.resident.lock();
+        let is_newer =
+            |held: &Arc<Resident>| held.state.epoch > state.epoch && line.contains(held.state);
+        if !held.as_ref().is_some_and(is_newer) {
             *held = Some(Arc::clone(&resident));
         }
         Ok(resident)
@@ -140,27 +126,28 @@ impl SqliteVecStore {
         reader: &Reader<'_>,
         state: State,
     ) -> Result<(), StoreError> {
-        let mut held = self.resident.lock();
+        let _turn = self.bringing_up.lock();
+        let held = self.resident_at_hand();
         let is_saved = |held: &Arc<Resident>| held.state == state && held.unsaved() == 0;
         if held.as_ref().is_some_and(is_saved) && self.has_vec_file() {
             return Ok(());
         }
-        let base = match held.take() {
-            Some(held) => Some(held),
-            None => resident::load(&self.vec_path(), self.identity()).map(Arc::new),
-        };
+        let load = || resident::load(&self.vec_path(), self.identity()).map(Arc::new);
+        let base = held.or_else(load);
         let plan = Plan::new(base.as_deref(), reader, state, self.dimension())?;
         if plan.unsaved() == 0 && !plan.is_scattered() && self.has_vec_file() {
-            *held = Some(Arc::new(plan.read(reader)?));
+            let resident = Arc::new(plan.read(reader)?);
+            *self.resident.lock() = Some(resident);
             return Ok(());
         }
-        *held = match self.save(&plan, reader) {
+        let saved = match self.save(&plan, reader) {
             // The rows that were to be copied may be damaged, which the facts are not.
             Err(StoreError::Corrupted { .. }) if base.is_some() => {
                 self.save(&Plan::new(None, reader, state, self.dimension())?, reader)
             }
             result => result,
         }?;
+        *self.resident.lock() = saved;
         Ok(())
     }
 
@@ -176,5 +163,57 @@ impl SqliteVecStore {
         let loaded = resident::load(file.path(), self.identity());
         let ours = loaded.filter(|loaded| loaded.state == plan.state());
         Ok(ours.map(Arc::new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use cornu_core::{Acl, ContentHash, DocId, DocumentFacts, FactStore, Fingerprint, Principal};
+    use ndarray::{Array2, aview1};
+
+    use crate::{Options, Route, SqliteVecStore};
+
+    /// Somebody brings the vectors up to date for a commit that the asker does not see.
+    #[test]
+    fn nobody_waits_for_vectors_that_they_do_not_see() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options {
+            route: Route::Resident,
+            ..Options::default()
+        };
+        let path = folder.path().join("index.db");
+        let store = SqliteVecStore::open(path, &Fingerprint::new("m"), 2, &options).unwrap();
+        let write = |name: &str, grant: &str| {
+            let facts = DocumentFacts {
+                doc: DocId::new(name).unwrap(),
+                content: ContentHash::of(name.as_bytes()),
+                acl: Acl::new([grant]).unwrap(),
+                chunks: vec![],
+                vectors: Array2::zeros((0, 2)),
+            };
+            store.upsert(&facts).unwrap();
+        };
+        let ask = || {
+            let snapshot = store.snapshot(&Principal::public()).unwrap();
+            snapshot.knn(aview1(&[1.0, 0.0]), 5).map(drop).unwrap();
+        };
+        write("a.md", "public");
+        ask();
+        write("b.md", "hr");
+        let (done, is_done) = mpsc::channel();
+        thread::scope(|scope| {
+            let turn = store.bringing_up.lock();
+            scope.spawn(|| {
+                ask();
+                done.send(()).unwrap();
+            });
+            let in_time = is_done.recv_timeout(Duration::from_secs(20)).is_ok();
+            drop(turn);
+            assert!(in_time, "waited for what is not seen");
+        });
     }
 }

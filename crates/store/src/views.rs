@@ -1,5 +1,7 @@
 //! Views that were read before, so that asking again does not read the grants again.
 
+use std::sync::Arc;
+
 use cornu_core::{Principal, View};
 
 use crate::digest::Seal;
@@ -12,11 +14,10 @@ const CAPACITY: usize = 64;
 /// least recently used one goes first.
 #[derive(Default)]
 pub(crate) struct Views {
-    held: Vec<Held>,
+    held: Vec<Arc<Held>>,
 }
 
 /// What a principal sees in a state.
-#[derive(Clone)]
 pub(crate) struct Held {
     pub(crate) state: State,
     pub(crate) view: View,
@@ -38,20 +39,18 @@ pub(crate) struct Mark {
 }
 
 impl Views {
-    pub(crate) fn get(&mut self, principal: &Principal) -> Option<Held> {
-        let of = |held: &Held| held.view.principal() == principal;
-        let at = self.held.iter().position(of)?;
-        let held = self.held.remove(at);
-        self.held.push(held.clone());
+    pub(crate) fn get(&mut self, principal: &Principal) -> Option<Arc<Held>> {
+        let held = self.held.remove(self.place_of(principal)?);
+        self.held.push(Arc::clone(&held));
         Some(held)
     }
 
-    /// A view of a later state takes the place of an earlier one, and never the other way round.
-    pub(crate) fn put(&mut self, new: Held) {
-        let of = |held: &Held| held.view.principal() == new.view.principal();
-        if let Some(at) = self.held.iter().position(of) {
-            let later = self.held.get(at);
-            if later.is_some_and(|held| held.state.epoch > new.state.epoch) {
+    /// A view of a later state takes the place of an earlier one, and never the other way round,
+    /// unless the one that is held is of a state that nothing stands on any more.
+    pub(crate) fn put(&mut self, new: Held, stands: impl FnOnce(State) -> bool) {
+        if let Some(at) = self.place_of(new.view.principal()) {
+            let held = self.held.get(at).map(|held| held.state);
+            if held.is_some_and(|held| held.epoch > new.state.epoch && stands(held)) {
                 return;
             }
             self.held.remove(at);
@@ -59,6 +58,11 @@ impl Views {
         if self.held.len() >= CAPACITY {
             self.held.remove(0);
         }
-        self.held.push(new);
+        self.held.push(Arc::new(new));
+    }
+
+    fn place_of(&self, principal: &Principal) -> Option<usize> {
+        let mut held = self.held.iter();
+        held.position(|held| held.view.principal() == principal)
     }
 }

@@ -42,11 +42,8 @@ pub(super) fn measure(
             add(name, Measure::exact(count as f64, "count", asked));
         }
         if bench.part == Part::Full {
-            let median = timing::median(&seconds, "ms", |seconds| seconds * 1000.0);
-            add("ms", Measure::exact(median.value, "ms", median.n));
-            let mean = seconds.iter().sum::<f64>() / seconds.len() as f64 * 1000.0;
-            add("mean_ms", Measure::exact(mean, "ms", median.n));
             add("index_s", Measure::exact(method.index_seconds, "s", 1));
+            took(&mut row, &seconds);
         }
         rows.push(row);
         all.push(samples);
@@ -55,8 +52,17 @@ pub(super) fn measure(
     Ok(rows)
 }
 
+/// What a question took, by the seconds of each.
+pub(super) fn took(row: &mut Row, seconds: &[f64]) {
+    let mut add = |name: &str, measure| row.metrics.insert(name.to_owned(), measure);
+    let median = timing::median(seconds, "ms", |seconds| seconds * 1000.0);
+    add("ms", Measure::exact(median.value, "ms", median.n));
+    let mean = seconds.iter().sum::<f64>() / seconds.len() as f64 * 1000.0;
+    add("mean_ms", Measure::exact(mean, "ms", median.n));
+}
+
 /// Recall by question, and the seconds that each took.
-fn ask(method: &Method<'_>, set: &Set) -> Result<(Samples, Vec<f64>)> {
+pub(super) fn ask(method: &Method<'_>, set: &Set) -> Result<(Samples, Vec<f64>)> {
     let (mut samples, mut seconds) = (Samples::new(), Vec::new());
     for (at, asked) in set.asked.iter().enumerate() {
         let start = Instant::now();

@@ -33,8 +33,12 @@ const SPELLINGS: f64 = 0.9;
 /// What all others are compared with.
 pub(super) const REFERENCE: &str = "hybrid";
 
+/// The product's walk, and its choice between that and the reference.
+pub(super) const WALK: &str = "walk";
+pub(super) const AUTO: &str = "auto";
+
 const WALKS: [&str; 6] = [
-    "walk",
+    WALK,
     "walk-seeds-only",
     "walk-no-facts",
     "walk-no-between",
@@ -46,7 +50,7 @@ const WALKS: [&str; 6] = [
 pub(super) fn names(more: &[More]) -> Vec<&'static str> {
     let mut names = vec!["dense", "bm25", REFERENCE];
     names.extend(WALKS);
-    names.push("auto");
+    names.push(AUTO);
     for one in more {
         names.extend(match one {
             More::Hippo => &[
@@ -191,7 +195,7 @@ impl<'a> Space<'a> {
         Ok(methods)
     }
 
-    /// The hybrid search, or the walk where that looks as if the question needed it: as the
+    /// The hybrid search, or the walk where a name of the question leads somewhere: as the
     /// product's route `auto`.
     fn auto(&self, graph: Rc<HopGraph<usize>>, index_seconds: f64) -> Result<Method<'_>> {
         let start = Instant::now();
@@ -202,14 +206,13 @@ impl<'a> Space<'a> {
             let (text, vector) = self.embedded.question(at)?;
             let dense = self.embedded.ranked(vector)?;
             let fused = hybrid(&dense, &words.search(text, DEPTH)?, DEPTH)?;
-            let scores = dense.iter().take(DEPTH).map(|scored| scored.score);
             let best = fused.ids().take(TOP);
             let best = best.filter_map(|&at| self.embedded.set.texts.get(at));
-            let decision = gate.decide(&FirstStage {
+            let first = FirstStage {
                 question: text,
-                dense: &scores.collect::<Vec<f64>>(),
                 passages: &best.map(String::as_str).collect::<Vec<&str>>(),
-            });
+            };
+            let decision = gate.decide(&graph, &first);
             let reply = if decision.hops {
                 let options = RecallOptions::default();
                 top(&graph.recall(text, Some(&dense), &options)?.ranking)
@@ -222,7 +225,7 @@ impl<'a> Space<'a> {
             })
         });
         Ok(Method {
-            name: "auto",
+            name: AUTO,
             index_seconds,
             embedded: 0,
             answer,

@@ -137,13 +137,19 @@ impl Set {
         self
     }
 
-    /// The answerable test questions of a file of `bench-data`, over its documents in the chunks
-    /// that the product makes of them.
-    pub(super) fn of_documents(data: &BenchData, file: &str) -> Result<Self> {
+    /// The answerable test questions of a file of `bench-data`, over its documents and those of a
+    /// further folder, in the chunks that the product makes of them.
+    pub(super) fn of_documents(
+        data: &BenchData,
+        file: &str,
+        further: Option<&str>,
+    ) -> Result<Self> {
+        let further = further.map(|folder| data.folder(folder)).transpose()?;
+        let further = further.unwrap_or_default();
         let counter = Arc::new(WordCounter::new());
         let chunker = SentencePacked::new(counter, SentencePackedOptions::default());
         let mut chunks: Vec<Chunk> = Vec::new();
-        for document in data.documents() {
+        for document in data.documents().chain(&further) {
             let own = chunker.chunk(document)?.into_iter();
             chunks.extend(own.filter(|chunk| chunk.role.is_indexed()));
         }
@@ -160,7 +166,7 @@ impl Set {
             let held = chunks.filter(|(_, (doc, text))| is_held(doc, text));
             held.map(|(at, _)| at).collect()
         };
-        let questions = data.questions(file)?.into_iter();
+        let questions = data.questions_over(file, &further)?.into_iter();
         let asked = questions
             .filter(|question| question.split == "test" && question.is_answerable())
             .map(|question| Asked {

@@ -65,8 +65,8 @@ impl Table for Pool {
          reached with 2 clients and the same for all, and a latency counts from the moment at which \
          its question was due. *to one connection*: beside what one connection answers with as many \
          clients or with one, whichever is more. *write*: a thread commits five times a second, through the same index, \
-         a document that no asker sees; each commit ends the life of what is cached and of every view \
-         and its statistics. *lock-errors*: eight threads, each of which reads a row and writes one in \
+         a document that no asker sees; each commit ends the life of what is cached, while views, \
+         vectors and statistics outlive it. *lock-errors*: eight threads, each of which reads a row and writes one in \
          a transaction, by three habits and by this store. The chapter's figures are of another \
          machine, model and load."
     }

@@ -53,6 +53,10 @@ fn a_reranker_that_cannot_be_says_what_it_needs() {
     assert!(error("--rerank cross --rerank-weight 1.5").contains("from 0 to 1"));
     assert!(error("--rerank cross --rerank-model m --route dense").contains("--route hybrid"));
     assert!(error("--rerank best").contains("possible values"));
+    for empty in ["--rerank-model", "--rerank-tokens"] {
+        let said = error(&format!("--rerank maxsim {empty}="));
+        assert!(said.contains(empty) && said.contains("value"), "{said}");
+    }
     let said = error("--rerank cross --rerank-model nowhere/model");
     if cfg!(feature = "torch") {
         assert!(said.contains("nowhere/model"), "{said}");

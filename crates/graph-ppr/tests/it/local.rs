@@ -14,6 +14,7 @@ proptest! {
         (graph, seeds, alpha) in problem(),
         self_loop in any::<bool>(),
         epsilon in prop::sample::select(vec![1e-1, 1e-2, 1e-4, 1e-7]),
+        refine in prop::sample::select(vec![0, 1, 4, 128]),
     ) {
         let dangling = if self_loop { Dangling::SelfLoop } else { Dangling::Restart };
         let undirected = graph.undirected;
@@ -21,7 +22,7 @@ proptest! {
         let restart = restart_of(graph.nodes(), &seeds);
         let expected = exact(&graph, dangling, &restart, alpha).scores;
         let walk = Walk::<f64>::new(&graph, dangling).unwrap();
-        let options = PushOptions { alpha, epsilon };
+        let options = PushOptions { alpha, epsilon, refine };
         let mut space = PushSpace::new();
         let found = forward_push(&walk, &restart, &options, &mut space).unwrap();
         let mut scores = vec![0.0; graph.nodes()];
@@ -56,8 +57,18 @@ proptest! {
                 prop_assert!(*exact <= most + 1e-11);
             }
             let most = 1.0 / (epsilon * (1.0 - alpha)) + 1.0;
-            prop_assert!(found.entries as f64 <= most);
+            let looks = if refine > 0 { 2.0 } else { 1.0 };
+            prop_assert!(found.entries as f64 <= looks * most);
         }
+        // What refining gives, it takes off the error.
+        let options = PushOptions { refine: 0, ..options };
+        let plain = forward_push(&walk, &restart, &options, &mut PushSpace::new()).unwrap();
+        prop_assert!(plain.error_bound >= found.error_bound - 1e-15);
+        prop_assert_eq!(plain.scores.len(), found.scores.len());
+        for (plain, found) in plain.scores.iter().zip(&found.scores) {
+            prop_assert!(plain.0 == found.0 && plain.1 <= found.1);
+        }
+        let options = PushOptions { refine, ..options };
         // The space is clean after every use.
         let again = forward_push(&walk, &restart, &options, &mut space).unwrap();
         prop_assert_eq!(&again, &found);
@@ -75,7 +86,10 @@ fn seeds_without_edges_are_exact() {
     for dangling in [Dangling::Restart, Dangling::SelfLoop] {
         let expected = exact(&graph, dangling, &restart, alpha).scores;
         let walk = Walk::<f64>::new(&graph, dangling).unwrap();
-        let options = PushOptions { alpha, epsilon };
+        let options = PushOptions {
+            epsilon,
+            ..PushOptions::new(alpha)
+        };
         let found = forward_push(&walk, &restart, &options, &mut PushSpace::new()).unwrap();
         assert_eq!((found.scores.len(), found.growth), (3, 0.0));
         for &(node, score) in &found.scores {
@@ -101,7 +115,10 @@ fn scores_grow_by_what_dangles() {
     let (alpha, epsilon) = (0.5, 0.7);
     let expected = exact(&graph, Dangling::Restart, &restart, alpha).scores;
     let walk = Walk::<f64>::new(&graph, Dangling::Restart).unwrap();
-    let options = PushOptions { alpha, epsilon };
+    let options = PushOptions {
+        epsilon,
+        ..PushOptions::new(alpha)
+    };
     let found = forward_push(&walk, &restart, &options, &mut PushSpace::new()).unwrap();
     assert_eq!(found.pushes, 1);
     let (node, score) = found.scores[0];
@@ -122,8 +139,8 @@ fn what_is_far_costs_nothing() {
     let walk = Walk::<f32>::new(&builder.build(), Dangling::Restart).unwrap();
     let seed = Restart::new(nodes, [(50_000, 1.0)]).unwrap();
     let options = PushOptions {
-        alpha: 0.5,
         epsilon: 1e-6,
+        ..PushOptions::new(0.5)
     };
     let found = forward_push(&walk, &seed, &options, &mut PushSpace::new()).unwrap();
     assert!(
@@ -132,6 +149,41 @@ fn what_is_far_costs_nothing() {
         found.entries
     );
     assert!(found.error_bound < 1e-4);
+}
+
+/// A hub and its leaves: one push from leaf 1 reaches the hub and stops there. The hub's edges are looked
+/// at only where ε allows as many.
+#[test]
+fn refining_looks_at_the_best_nodes_and_reads_no_more_than_allowed() {
+    let mut builder = GraphBuilder::undirected(102).unwrap();
+    for leaf in 1..102 {
+        builder.add(0, leaf, 1.0).unwrap();
+    }
+    let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
+    let seed = restart_of(102, &[(1, 1.0)]);
+    let found = |epsilon, refine| {
+        let options = PushOptions {
+            epsilon,
+            refine,
+            ..PushOptions::new(0.5)
+        };
+        forward_push(&walk, &seed, &options, &mut PushSpace::new()).unwrap()
+    };
+    // Half stays at the leaf, half goes to the hub, which is too large for ε: a quarter is kept there.
+    let plain = found(0.01, 0);
+    assert_eq!(
+        (plain.scores.as_slice(), plain.entries),
+        (&[(1, 0.5), (0, 0.25)][..], 1)
+    );
+    // The leaf looks back at the hub: 1/4 · (1/2) / 101.
+    let refined = found(0.01, 1);
+    assert_eq!(refined.entries, 2);
+    let more = refined.scores[0].1 - 0.5;
+    assert!((more - 0.125 / 101.0).abs() < 1e-15, "{more}");
+    assert!((plain.error_bound - refined.error_bound - more).abs() < 1e-15);
+    // 2 / ε allows 200 entries, and then 100: not those of the hub besides the leaf's.
+    assert_eq!(found(0.01, 2).entries, 1 + 1 + 101);
+    assert_eq!(found(0.02, 2).entries, 1 + 1);
 }
 
 #[test]
@@ -143,22 +195,22 @@ fn bad_parameters_are_refused() {
     let mut space = PushSpace::new();
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let options = PushOptions {
-            alpha: 0.5,
             epsilon,
+            ..PushOptions::new(0.5)
         };
         let refused = forward_push(&walk, &seed, &options, &mut space);
         assert!(matches!(refused, Err(PprError::Epsilon { .. })));
     }
     let options = PushOptions {
-        alpha: 1.0,
         epsilon: 0.1,
+        ..PushOptions::new(1.0)
     };
     let refused = forward_push(&walk, &seed, &options, &mut space);
     assert!(matches!(refused, Err(PprError::Alpha { .. })));
     let other = Restart::new(3, [(0, 1.0)]).unwrap();
     let options = PushOptions {
-        alpha: 0.5,
         epsilon: 0.1,
+        ..PushOptions::new(0.5)
     };
     let refused = forward_push(&walk, &other, &options, &mut space);
     assert!(matches!(refused, Err(PprError::Size { .. })));

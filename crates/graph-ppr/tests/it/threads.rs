@@ -71,3 +71,58 @@ fn the_same_bits_on_any_number_of_threads() {
         }
     }
 }
+
+/// Rows of one length that are summed side by side, of nodes that differ in how much leaves them: for
+/// each kind of graph and of weights against the matrix that callers see.
+#[test]
+fn rows_of_one_length_are_not_taken_for_nodes_of_one_strength() {
+    let nodes = 600_u32;
+    for (undirected, weighted) in [(true, false), (true, true), (false, false), (false, true)] {
+        let mut builder = match undirected {
+            true => GraphBuilder::undirected(nodes as usize).unwrap(),
+            false => GraphBuilder::directed(nodes as usize).unwrap(),
+        };
+        for to in 0..nodes {
+            // Few nodes have many edges outwards; each has three inwards.
+            let mut from = std::collections::BTreeSet::new();
+            for at in 1.. {
+                from.insert((to * 7 + at * 13) % (nodes / (1 + at % 3)));
+                if from.len() == 3 {
+                    break;
+                }
+            }
+            for (at, from) in (1..).zip(from) {
+                let weight = if weighted {
+                    1.0 / f64::from(at + to % 5)
+                } else {
+                    1.0
+                };
+                if undirected && from >= to {
+                    continue; // the other direction may come, too, and weigh the edge double
+                }
+                builder.add(from, to, weight).unwrap();
+            }
+        }
+        let graph = builder.build();
+        for dangling in [Dangling::Restart, Dangling::SelfLoop] {
+            let walk = Walk::<f64>::new(&graph, dangling).unwrap();
+            assert_eq!(walk.is_value_free(), !weighted);
+            let seed = Restart::new(nodes as usize, [(3, 1.0), (4, 2.0)]).unwrap();
+            let p = solve(&walk, &seed, &SolveOptions::new(0.7)).unwrap().scores;
+            let mut next = vec![0.0; nodes as usize];
+            for (from, row) in graph.transition(dangling).outer_iterator().enumerate() {
+                row.iter()
+                    .for_each(|(to, share)| next[to] += 0.7 * p[from] * share);
+            }
+            let rest = 1.0 - next.iter().sum::<f64>();
+            for &(node, weight) in seed.entries() {
+                next[node as usize] += rest * weight;
+            }
+            let distance = super::l1(&p, &next);
+            assert!(
+                distance < 1e-9,
+                "{undirected} {weighted} {dangling:?}: {distance}"
+            );
+        }
+    }
+}

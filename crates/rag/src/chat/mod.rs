@@ -204,7 +204,10 @@ impl LiveRagIndex {
                 ),
             });
         }
-        let completion = match chat.provider.complete(&prompt.as_chat(chat.max_tokens)) {
+        let waiting = snapshot.waiting();
+        let completion = chat.provider.complete(&prompt.as_chat(chat.max_tokens));
+        drop(waiting);
+        let completion = match completion {
             Ok(completion) => completion,
             Err(error) => return failed(chat, error, report, trace),
         };

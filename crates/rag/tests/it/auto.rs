@@ -43,14 +43,8 @@ fn home(documents: &[Document], options: RagOptions) -> Home {
     home
 }
 
-/// With a gate for so few documents: one that looks at the question and the passages alone.
 fn reading() -> RagOptions {
     RagOptions {
-        gate: HopGate {
-            spread: 0.0,
-            threshold: 0.5,
-            ..HopGate::default()
-        },
         extractor: Some(Arc::new(RuleExtractor::new())),
         ..options()
     }
@@ -95,15 +89,7 @@ fn a_question_gets_the_route_that_it_needs_and_hit_for_hit_what_that_route_gives
         .iter()
         .find(|step| step.to_string().contains("\"taken\""));
     let step = step.unwrap().to_string();
-    for sign in [
-        "need",
-        "threshold",
-        "names",
-        "unlinked",
-        "uncovered",
-        "spread",
-        "relations",
-    ] {
+    for sign in ["few", "leading", "others", "reasons"] {
         assert!(step.contains(&format!("\"{sign}\"")), "{sign}: {step}");
     }
 
@@ -208,16 +194,19 @@ fn a_reranker_looks_at_what_the_hybrid_search_gives_and_at_nothing_else() {
 }
 
 #[test]
-fn a_threshold_below_all_needs_walks_wherever_there_is_a_name() {
-    let mut options = reading();
-    options.gate.threshold = -1e9;
-    let home = home(&documents(), options);
+fn where_any_number_is_few_a_name_is_walked_from_and_where_none_is_none() {
     let reader = Principal::public();
     let named = "Gamma Systems?";
-    assert_eq!(
-        taken(&home.index.search_auto(&reader, named, 3).unwrap()),
-        "hop"
-    );
+    for (few, route) in [(usize::MAX, "hop"), (0, "hybrid")] {
+        let options = RagOptions {
+            gate: HopGate { few },
+            ..reading()
+        };
+        let home = home(&documents(), options);
+        let found = home.index.search_auto(&reader, named, 3).unwrap();
+        assert_eq!(taken(&found), route, "{}", found.trace);
+    }
+    let home = home(&documents(), reading());
     let nameless = home.index.search_auto(&reader, PLAIN, 3).unwrap();
     assert_eq!(taken(&nameless), "hybrid");
     assert!(
@@ -227,25 +216,29 @@ fn a_threshold_below_all_needs_walks_wherever_there_is_a_name() {
     );
 }
 
+/// For those who see them, the names of the question are what everything is about.
 #[test]
-fn a_hidden_document_decides_nothing() {
+fn hidden_documents_decide_nothing() {
     let mut all = documents();
-    // It answers the question whole, so that its words would speak against hops.
-    let told = "Alpha Capital is connected with the owner of Gamma Systems.";
-    all.push(document("z.md", told, grants(["audit"])));
+    let open = all.len();
+    for at in 0..6 {
+        let told = format!("Report {at}: Alpha Capital paid the owner of Gamma Systems.");
+        all.push(document(&format!("z{at}.md"), &told, grants(["audit"])));
+    }
     let whole = home(&all, reading());
-    all.pop();
+    all.truncate(open);
     let without = home(&all, reading());
-    let ask = |home: &Home, principal: &Principal| {
-        home.index
-            .search_auto(principal, RELATED, 5)
-            .unwrap()
-            .to_json()
-    };
+    let ask =
+        |home: &Home, principal: &Principal| home.index.search_auto(principal, RELATED, 5).unwrap();
     let reader = Principal::public();
     let auditor = holder(["audit", "public"]);
-    assert_ne!(ask(&whole, &auditor), ask(&without, &auditor));
-    assert_eq!(ask(&whole, &reader), ask(&without, &reader));
+    assert_eq!(taken(&ask(&whole, &auditor)), "hybrid");
+    assert_eq!(taken(&ask(&whole, &reader)), "hop");
+    assert_eq!(
+        ask(&whole, &reader).to_json(),
+        ask(&without, &reader).to_json()
+    );
+    assert_eq!(ask(&without, &auditor).hits, ask(&without, &reader).hits);
 }
 
 #[test]

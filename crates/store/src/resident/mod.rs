@@ -19,7 +19,7 @@ use cornu_core::View;
 use crate::sqlite::schema::State;
 
 pub(crate) use build::{Plan, compact};
-pub(crate) use crowd::UnderWay;
+pub(crate) use crowd::{UnderWay, Waiting};
 pub(crate) use file::{Identity, load, save};
 pub(crate) use rows::Rows;
 pub(crate) use scan::FEW_ROWS;

@@ -175,18 +175,30 @@ const KEPT_STATES: u64 = 512;
 
 /// Moves to the next state.
 pub(crate) fn advance(connection: &Connection) -> rusqlite::Result<()> {
-    let pass = "INSERT OR REPLACE INTO passed_states (epoch, state) SELECT epoch, state FROM meta";
-    let mut pass = match connection.prepare_cached(pass) {
-        Ok(pass) => pass,
-        Err(_) => {
-            connection.execute_batch(PASSED)?;
-            connection.prepare_cached(pass)?
-        }
-    };
-    pass.execute([])?;
+    if let Err(error) = record(connection)
+        && connection.is_autocommit()
+    {
+        // It took the transaction with it. Otherwise the record is no more than speed: where a full
+        // file has no room for it, what is removed from the file is removed all the same.
+        return Err(error);
+    }
     connection
         .prepare_cached("UPDATE meta SET epoch = epoch + 1, state = randomblob(16)")?
         .execute([])?;
+    Ok(())
+}
+
+/// Puts the present state on record, as one that is to be passed.
+fn record(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO passed_states (epoch, state) SELECT epoch, state FROM meta";
+    let mut statement = match connection.prepare_cached(sql) {
+        Ok(statement) => statement,
+        Err(_) => {
+            connection.execute_batch(PASSED)?;
+            connection.prepare_cached(sql)?
+        }
+    };
+    statement.execute([])?;
     let epoch = read_state(connection)?.epoch;
     if epoch % KEPT_STATES == 0 {
         connection

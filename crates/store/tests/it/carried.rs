@@ -14,7 +14,7 @@ const DIMENSION: usize = 4;
 /// Ids and the bits of their scores.
 type Bits = Vec<(ChunkId, u64)>;
 
-fn askers() -> [Principal; 5] {
+pub(crate) fn askers() -> [Principal; 5] {
     [
         public(),
         reader(&["hr"]),

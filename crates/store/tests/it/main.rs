@@ -16,6 +16,7 @@ mod extractions;
 mod files;
 mod graph;
 mod killed;
+mod outlived;
 mod owner;
 mod routes;
 mod sample;

@@ -1,0 +1,366 @@
+//! One sweep of relaxation, block by block: what flows into each row, and how far the row moves.
+//!
+//! Blocks of one colour know nothing of each other, so each can be swept where it stands, or aside
+//! while others read it, to the same bits.
+
+use std::ops::Range;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::kernel::{CHUNK, STRANDS, inflow, octet_sums, scales, seeds_of, strand_sum};
+use crate::octets::Run;
+use crate::real::Real;
+use crate::solve::Lanes;
+use crate::walk::{Block, Walk};
+
+/// What a sweep comes to, by lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Swept<const L: usize> {
+    /// L1 distance that p moved.
+    pub(crate) moved: [f64; L],
+    /// The same, of each node that part whose edges lead to nodes before it.
+    pub(crate) back: [f64; L],
+    /// Sum of strength · y over the rows.
+    pub(crate) mass: [f64; L],
+}
+
+impl<const L: usize> Swept<L> {
+    pub(crate) fn nothing() -> Self {
+        Self {
+            moved: [0.0; L],
+            back: [0.0; L],
+            mass: [0.0; L],
+        }
+    }
+}
+
+/// One sweep, as its blocks see it.
+pub(crate) struct Sweep<'a, T, const L: usize> {
+    pub(crate) walk: &'a Walk<T>,
+    pub(crate) lanes: &'a Lanes<L>,
+    pub(crate) omega: [f64; L],
+    pub(crate) constant: &'a [[f64; L]],
+    /// Whether to count what moved along edges back.
+    pub(crate) close: bool,
+}
+
+impl<T: Real, const L: usize> Sweep<'_, T, L> {
+    pub(crate) fn block(&self, block: &Block, place: impl Place<T, L>) -> Swept<L> {
+        let sweep = self;
+        let (arch, work) = (
+            Arch::new(),
+            SweepBlock {
+                sweep,
+                block,
+                place,
+            },
+        );
+        match self.close {
+            true => arch.dispatch(Counted::<_, true>(work)),
+            false => arch.dispatch(Counted::<_, false>(work)),
+        }
+    }
+
+    /// Whether nothing but edges to the largest component flows into the rows.
+    #[inline(always)]
+    fn is_plain(&self, block: &Block, run: &Run) -> bool {
+        block.largest
+            && seeds_of(&self.lanes.seeds, &run.rows).is_empty()
+            && self.walk.loops_of(&run.rows).is_empty()
+    }
+
+    /// Moves the rows, from what flows into them.
+    #[inline(always)]
+    fn settle<const CLOSE: bool>(
+        &self,
+        block: &Block,
+        run: &Run,
+        sums: &mut [[f64; L]],
+        mine: &mut [[T; L]],
+        tally: &mut Tally<L>,
+    ) {
+        let (rows, leaves) = (&run.rows, 1.0 - self.lanes.alpha);
+        let (walk, components) = (self.walk, &self.walk.components);
+        let shift_of = |component: usize| self.constant[component].map(|value| leaves * value);
+        for &(row, share) in walk.loops_of(rows) {
+            let at = row as usize - rows.start;
+            // The node's own value is among those that flow in: solved for, instead of the old one.
+            let (strength, inverse) = (walk.strength[row as usize], walk.inverse[row as usize]);
+            let shift = shift_of(components.of_row(row as usize));
+            for lane in 0..L {
+                let old = mine[at][lane].wide();
+                let way = sums[at][lane] * inverse.wide() - shift[lane] - old;
+                let way = way / (1.0 - self.lanes.alpha * share);
+                sums[at][lane] = (old + way + shift[lane]) * strength.wide();
+            }
+        }
+        let rows = Rows {
+            sums,
+            strength: &walk.strength[rows.clone()],
+            inverse: &walk.inverse[rows.clone()],
+            back: &walk.back[rows.clone()],
+        };
+        match block.largest {
+            true => {
+                let shift = shift_of(0);
+                rows.move_all::<CLOSE>(mine, &self.omega, |_| shift, tally);
+            }
+            false => {
+                let shift = |at: usize| shift_of(components.of_row(run.rows.start + at));
+                rows.move_all::<CLOSE>(mine, &self.omega, shift, tally);
+            }
+        }
+    }
+}
+
+/// What a sweep knows of some rows.
+struct Rows<'a, T, const L: usize> {
+    sums: &'a [[f64; L]],
+    strength: &'a [T],
+    inverse: &'a [T],
+    back: &'a [u8],
+}
+
+impl<T: Real, const L: usize> Rows<'_, T, L> {
+    #[inline(always)]
+    fn move_all<const CLOSE: bool>(
+        &self,
+        mine: &mut [[T; L]],
+        omega: &[f64; L],
+        shift: impl Fn(usize) -> [f64; L],
+        tally: &mut Tally<L>,
+    ) {
+        let (sums, last_sums) = self.sums.as_chunks();
+        let (mine, last_mine) = mine.as_chunks_mut();
+        let (strength, last_strength) = self.strength.as_chunks();
+        let (inverse, last_inverse) = self.inverse.as_chunks();
+        let (back, last_back) = self.back.as_chunks();
+        let mut first = 0;
+        let rows = sums.iter().zip(mine).zip(strength).zip(inverse).zip(back);
+        for ((((sums, mine), strength), inverse), back) in rows {
+            let shift = |at: usize| shift(first + at);
+            move_rows::<_, L, CLOSE>(sums, mine, (strength, inverse, back), omega, shift, tally);
+            first += STRANDS;
+        }
+        if !last_mine.is_empty() {
+            // Rows of no strength count nothing.
+            let mut rows = ([[0.0; L]; STRANDS], [[T::default(); L]; STRANDS]);
+            let mut scales = (
+                [T::default(); STRANDS],
+                [T::default(); STRANDS],
+                [0; STRANDS],
+            );
+            let count = last_mine.len();
+            rows.0[..count].copy_from_slice(last_sums);
+            rows.1[..count].copy_from_slice(last_mine);
+            scales.0[..count].copy_from_slice(last_strength);
+            scales.1[..count].copy_from_slice(last_inverse);
+            scales.2[..count].copy_from_slice(last_back);
+            let scales = (&scales.0, &scales.1, &scales.2);
+            let shift = |at: usize| shift(first + at.min(count - 1));
+            move_rows::<_, L, CLOSE>(&rows.0, &mut rows.1, scales, omega, shift, tally);
+            last_mine.copy_from_slice(&rows.1[..count]);
+        }
+    }
+}
+
+/// Moves as many rows as there are strands.
+#[inline(always)]
+fn move_rows<T: Real, const L: usize, const CLOSE: bool>(
+    sums: &[[f64; L]; STRANDS],
+    mine: &mut [[T; L]; STRANDS],
+    (strength, inverse, back): (&[T; STRANDS], &[T; STRANDS], &[u8; STRANDS]),
+    omega: &[f64; L],
+    shift: impl Fn(usize) -> [f64; L],
+    tally: &mut Tally<L>,
+) {
+    for at in 0..STRANDS {
+        let (strength, inverse) = (strength[at].wide(), inverse[at].wide());
+        let shift = shift(at);
+        for lane in 0..L {
+            let old = mine[at][lane].wide();
+            let target = sums[at][lane] * inverse - shift[lane];
+            let new = T::of(old + omega[lane] * (target - old));
+            mine[at][lane] = new;
+            let way = strength * (new.wide() - old).abs();
+            tally.moved[at][lane] += way;
+            if CLOSE {
+                tally.back[at][lane] += f64::from(back[at]) * way;
+            }
+            tally.mass[at][lane] += strength * new.wide();
+        }
+    }
+}
+
+/// Where a block's rows are changed.
+pub(crate) trait Place<T, const L: usize> {
+    /// What flows in.
+    fn read(&self) -> &[[T; L]];
+    /// Rows to be changed. Each is asked for once.
+    fn rows(&mut self, rows: Range<usize>) -> &mut [[T; L]];
+}
+
+/// Where they stand.
+pub(crate) struct Standing<'a, T, const L: usize>(pub(crate) &'a mut [[T; L]]);
+
+impl<T, const L: usize> Place<T, L> for Standing<'_, T, L> {
+    #[inline(always)]
+    fn read(&self) -> &[[T; L]] {
+        self.0
+    }
+    #[inline(always)]
+    fn rows(&mut self, rows: Range<usize>) -> &mut [[T; L]] {
+        &mut self.0[rows]
+    }
+}
+
+/// In a place of their own, that begins with row `first`: others still read where they stand.
+pub(crate) struct Aside<'a, T, const L: usize> {
+    pub(crate) y: &'a [[T; L]],
+    pub(crate) mine: &'a mut [[T; L]],
+    pub(crate) first: usize,
+}
+
+impl<T: Copy, const L: usize> Place<T, L> for Aside<'_, T, L> {
+    #[inline(always)]
+    fn read(&self) -> &[[T; L]] {
+        self.y
+    }
+    #[inline(always)]
+    fn rows(&mut self, rows: Range<usize>) -> &mut [[T; L]] {
+        let mine = &mut self.mine[rows.start - self.first..rows.end - self.first];
+        mine.copy_from_slice(&self.y[rows]);
+        mine
+    }
+}
+
+/// One block's part of a sweep.
+struct SweepBlock<'a, 'b, T, P, const L: usize> {
+    sweep: &'a Sweep<'b, T, L>,
+    block: &'a Block,
+    place: P,
+}
+
+/// The same, with or without [`Swept::back`].
+struct Counted<W, const CLOSE: bool>(W);
+
+impl<T: Real, P: Place<T, L>, const L: usize, const CLOSE: bool> WithSimd
+    for Counted<SweepBlock<'_, '_, T, P, L>, CLOSE>
+{
+    type Output = Swept<L>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Swept<L> {
+        let SweepBlock {
+            sweep,
+            block,
+            mut place,
+        } = self.0;
+        let (walk, lanes) = (sweep.walk, sweep.lanes);
+        let (alpha, leaves) = (lanes.alpha, [1.0 - lanes.alpha; L]);
+        let shift = sweep.constant[0].map(|value| leaves[0] * value);
+        let mut tally = Tally::default();
+        let mut buffer = [[0.0; L]; CHUNK];
+        for run in walk.runs(block) {
+            // Moved octet by octet, while the next one's values are on their way.
+            if L == 1 && !run.octets.is_empty() && sweep.is_plain(block, run) {
+                for octet in walk.octets.of(run) {
+                    let sums = octet_sums(walk, &octet, place.read());
+                    let (strength, inverse) = scales(walk, &octet);
+                    let rows = Rows {
+                        sums: &sums.map(|sums| sums.map(|sum| sum * alpha)),
+                        strength: &strength,
+                        inverse: &inverse,
+                        back: &walk.back[octet.rows()],
+                    };
+                    let mine = place.rows(octet.rows());
+                    rows.move_all::<CLOSE>(mine, &sweep.omega, |_| shift, &mut tally);
+                }
+                continue;
+            }
+            let seeds = (&lanes.seeds[..], &leaves);
+            let sums = inflow(walk, run, alpha, seeds, place.read(), &mut buffer);
+            let mine = place.rows(run.rows.clone());
+            sweep.settle::<CLOSE>(block, run, sums, mine, &mut tally);
+        }
+        tally.swept()
+    }
+}
+
+struct Tally<const L: usize> {
+    moved: [[f64; L]; STRANDS],
+    back: [[f64; L]; STRANDS],
+    mass: [[f64; L]; STRANDS],
+}
+
+impl<const L: usize> Default for Tally<L> {
+    fn default() -> Self {
+        Self {
+            moved: [[0.0; L]; STRANDS],
+            back: [[0.0; L]; STRANDS],
+            mass: [[0.0; L]; STRANDS],
+        }
+    }
+}
+
+impl<const L: usize> Tally<L> {
+    fn swept(&self) -> Swept<L> {
+        let sum = |strands: [[f64; L]; STRANDS]| strand_sum(&strands);
+        Swept {
+            moved: sum(self.moved),
+            back: sum(self.back).map(|sum| sum / f64::from(u8::MAX)),
+            mass: sum(self.mass),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Dangling, GraphBuilder};
+
+    /// Wider registers add nothing in another order, and no product is fused with its sum.
+    #[test]
+    fn the_same_bits_with_plain_instructions_and_with_the_widest() {
+        for weight in [1.0, 0.1] {
+            let mut builder = GraphBuilder::undirected(400).unwrap();
+            for at in 0..1_500_u32 {
+                let (from, to) = (at * at % 397, (at * 7 + 11) % 400);
+                builder
+                    .add(from, to, f64::powi(weight, (at % 3) as i32))
+                    .unwrap();
+            }
+            let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
+            let lanes = Lanes {
+                alpha: 0.5,
+                tolerance: 1e-10,
+                threads: 1,
+                wanted: [true],
+                seeds: vec![(0, 0, 1.0)],
+            };
+            let sweep = Sweep {
+                walk: &walk,
+                lanes: &lanes,
+                omega: [1.1],
+                constant: &vec![[0.001]; walk.volumes.len()],
+                close: true,
+            };
+            let run = |arch: Arch| {
+                let mut y: Vec<[f64; 1]> = (1..=400).map(|row| [1.0 / f64::from(row)]).collect();
+                let mut swept = Vec::new();
+                for block in &walk.blocks {
+                    let (sweep, place) = (&sweep, Standing(&mut y[..]));
+                    let work = SweepBlock {
+                        sweep,
+                        block,
+                        place,
+                    };
+                    let Swept { moved, back, mass } = arch.dispatch(Counted::<_, true>(work));
+                    swept.push([moved, back, mass]);
+                }
+                (y, swept)
+            };
+            assert_eq!(run(Arch::Scalar), run(Arch::new()));
+        }
+    }
+}
