@@ -111,9 +111,10 @@ impl<I: Ord + Clone> Bm25Index<I> {
     /// the index answers as one that was built from the present facts. On an error nothing has
     /// changed.
     ///
-    /// `epoch` is the state of the facts that they are now: the one before, or a later one that
-    /// came to be by changes upon it. In one state, names of documents are unique. For facts that
-    /// went another way, build another index: what is kept of views would be taken for theirs.
+    /// `epoch` is the state of the facts that the index has now: the one before, or another one of
+    /// the same history, where each number is one state; and in one state, names of documents are
+    /// unique. For facts that went another way, build another index: what is kept of views would be
+    /// taken for theirs.
     ///
     /// O(rows + postings that changed since the last merge); a merge, now and then, is O(postings).
     /// What is kept of views stays: all of it when nothing changes, otherwise what stands in the
@@ -168,9 +169,6 @@ impl<I: Ord + Clone> Bm25Index<I> {
             self.delta = self.delta.merge(&stale, &fresh)?;
             self.dead = dead;
             self.cache.change(&self.dead);
-        }
-        if epoch < self.epoch {
-            self.cache.clear(); // no later state: its numbers may name others than before
         }
         self.epoch = epoch;
         let large = self.delta.postings_len() > SMALL.max(self.base.postings_len() / 32);

@@ -31,7 +31,8 @@ struct Kept {
 #[derive(Debug)]
 struct Entry {
     /// The state of the index in which it was made or last used: the documents stood in it. The
-    /// later, the better: a view that stands now and stood in an earlier state stood in between.
+    /// last one is the best: a view that stands in the next one and in an earlier one stood in
+    /// between.
     epoch: u64,
     base: Arc<SegmentView>,
     /// None after a change, until the next use.

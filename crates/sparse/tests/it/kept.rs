@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use cornu_core::testing::proptest::collection::vec;
 use cornu_core::testing::proptest::prelude::*;
+use cornu_core::testing::proptest::sample::Index;
 use cornu_core::{Acl, ContentHash, DocId, Fingerprint, Principal, View, ViewEntry};
 use cornu_sparse::{Bm25, Bm25Index, DocumentRows, Query, Row, TermCounts};
 
@@ -24,10 +25,11 @@ enum Step {
     Remove {
         name: u32,
     },
-    /// Somebody asks, with the view they had if it still stands, or with one that is read anew.
+    /// Somebody asks, with the view they had if it still stands, with one that is read anew, or
+    /// with one of an earlier state.
     Ask {
         who: usize,
-        anew: bool,
+        when: When,
     },
     /// The index drops versions, whoever sees them; they are written again when they are missed.
     Drop {
@@ -39,29 +41,46 @@ enum Step {
     Compact,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum When {
+    Carried,
+    Anew,
+    Before(Index),
+}
+
+/// Ordinal, content and grants by name.
+type Documents = BTreeMap<u32, (u32, u32, u8)>;
+
 /// The facts, state by state, and who sees what.
 struct World {
     epoch: u64,
-    /// Ordinal, content and grants by name.
-    documents: BTreeMap<u32, (u32, u32, u8)>,
+    documents: Documents,
     ordinals: u32,
     views: Vec<View>,
+    /// Views of all states so far, and these states.
+    past: Vec<(View, Documents)>,
 }
 
 /// An index that is filled as views ask for it, keeps versions that are no longer the last ones,
 /// and stays in the state it is in as long as who asks has seen the same in it.
 struct Served {
     index: Bm25Index<u32>,
+    /// The first id of each document by ordinal.
     held: BTreeMap<u32, u32>,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let name = 0..FIRST + 2;
+    let when = prop_oneof![
+        4 => Just(When::Carried),
+        4 => Just(When::Anew),
+        1 => any::<Index>().prop_map(When::Before),
+    ];
     prop_oneof![
         4 => (name.clone(), 0_u32..3, 0_u8..8)
             .prop_map(|(name, content, acl)| Step::Write { name, content, acl }),
         1 => name.prop_map(|name| Step::Remove { name }),
-        8 => (0..ASKERS, any::<bool>()).prop_map(|(who, anew)| Step::Ask { who, anew }),
+        8 => (0..ASKERS, when).prop_map(|(who, when)| Step::Ask { who, when }),
         1 => (2_u32..12, 0_u32..12).prop_map(|(every, at)| Step::Drop { every, at }),
         1 => Just(Step::Move),
         1 => Just(Step::Compact),
@@ -69,10 +88,6 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Versions of one content differ in their ids, so that answers tell them apart.
-fn id(ordinal: u32, name: u32, at: u32) -> u32 {
-    (name % 5) * 100_000 + ordinal * 4 + at
-}
-
 fn rows(ordinal: u32, name: u32, content: u32) -> DocumentRows<u32> {
     let texts: &[&[(&str, u32)]] = match content {
         0 => &[&[("a", 1), ("b", 2)]],
@@ -84,7 +99,7 @@ fn rows(ordinal: u32, name: u32, content: u32) -> DocumentRows<u32> {
         let length = if words == 0 { 0 } else { words + name % 3 };
         let terms = terms.iter().map(|(term, count)| (*term, *count));
         Row {
-            id: id(ordinal, name, at),
+            id: (name % 5) * 100_000 + ordinal * 4 + at,
             counts: TermCounts::from_pairs(length, terms).unwrap(),
         }
     });
@@ -105,6 +120,7 @@ impl World {
             documents: BTreeMap::new(),
             ordinals: 0,
             views: Vec::new(),
+            past: Vec::new(),
         };
         world.views = (0..ASKERS).map(|who| world.read(who)).collect();
         world.commit(|world| {
@@ -131,6 +147,8 @@ impl World {
                 true => old.carried_to(self.epoch),
                 false => new,
             };
+            let view = self.views[who].clone();
+            self.past.push((view, self.documents.clone()));
         }
     }
 
@@ -157,14 +175,27 @@ impl World {
         View::resolve(&asker(who), self.epoch, entries)
     }
 
-    /// What a view of the present state holds.
-    fn seen(&self, view: &View) -> Vec<DocumentRows<u32>> {
-        let documents = self.documents.iter();
-        documents
-            .filter(|(_, (ordinal, ..))| view.contains(*ordinal))
-            .map(|(&name, &(ordinal, content, _))| rows(ordinal, name, content))
-            .collect()
+    fn asked(&self, who: usize, when: When) -> (View, Vec<DocumentRows<u32>>) {
+        let view = match when {
+            When::Carried => self.views[who].clone(),
+            When::Anew => self.read(who),
+            When::Before(at) => {
+                let (view, documents) = &self.past[at.index(self.past.len())];
+                return (view.clone(), seen(documents, view));
+            }
+        };
+        let seen = seen(&self.documents, &view);
+        (view, seen)
     }
+}
+
+/// What a view of a state holds.
+fn seen(documents: &Documents, view: &View) -> Vec<DocumentRows<u32>> {
+    let seen = documents
+        .iter()
+        .filter(|(_, (ordinal, ..))| view.contains(*ordinal));
+    seen.map(|(&name, &(ordinal, content, _))| rows(ordinal, name, content))
+        .collect()
 }
 
 impl Served {
@@ -177,17 +208,14 @@ impl Served {
     }
 
     /// Brings the index to a state in which the view stands, and to hold what it sees.
-    fn prepare(&mut self, world: &World, view: &View) {
-        let missing: Vec<_> = world
-            .seen(view)
-            .into_iter()
+    fn prepare(&mut self, view: &View, seen: &[DocumentRows<u32>]) {
+        let missing = seen.iter();
+        let missing: Vec<_> = missing
             .filter(|rows| !self.held.contains_key(&rows.document))
+            .cloned()
             .collect();
-        for (&name, &(ordinal, ..)) in &world.documents {
-            if view.contains(ordinal) {
-                self.held.insert(ordinal, name);
-            }
-        }
+        let ids = missing.iter().map(|rows| (rows.document, rows.rows[0].id));
+        self.held.extend(ids);
         match view.stood_at(self.index.epoch()) {
             true if missing.is_empty() => {}
             true => self.index.apply(missing, self.index.epoch()).unwrap(),
@@ -247,17 +275,15 @@ proptest! {
                 Step::Remove { name } => world.commit(|world| {
                     world.documents.remove(&name);
                 }),
-                Step::Ask { who, anew } => {
-                    let view = if anew { world.read(who) } else { world.views[who].clone() };
-                    served.prepare(&world, &view);
-                    without.prepare(&world, &view);
-                    let seen = world.seen(&view);
-                    let fresh = Bm25Index::build(Fingerprint::new("test"), seen, world.epoch);
-                    let held = served.held.iter();
-                    let ids: Vec<u32> = held.map(|(&ordinal, &name)| id(ordinal, name, 0)).collect();
+                Step::Ask { who, when } => {
+                    let (view, seen) = world.asked(who, when);
+                    served.prepare(&view, &seen);
+                    without.prepare(&view, &seen);
+                    let fresh = Bm25Index::build(Fingerprint::new("test"), seen, view.epoch());
+                    let ids: Vec<u32> = served.held.values().copied().collect();
                     prop_assert_eq!(
                         answers(&served.index, &view, &ids),
-                        answers(&fresh.unwrap(), &world.read(who), &ids)
+                        answers(&fresh.unwrap(), &view, &ids)
                     );
                 }
                 Step::Drop { every, at } => {
