@@ -154,8 +154,7 @@ pub(crate) fn uniform(random: &mut Pcg64) -> f64 {
 }
 
 /// A client's first question, before the clock starts. A thread that is new pays for its stack, its
-/// heap and its caches with it: of sixty-four, that is a queue of milliseconds which no later question
-/// meets, and in a second of an open load one answer in a hundred stands in it.
+/// heap and its caches with it, which no later question does.
 fn first(next: &AtomicU64, ask: &Ask<'_>) {
     // An error comes again when it counts.
     let _ = ask(next.fetch_add(1, Ordering::Relaxed));
