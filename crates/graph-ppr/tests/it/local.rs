@@ -215,3 +215,33 @@ fn bad_parameters_are_refused() {
     let refused = forward_push(&walk, &other, &options, &mut space);
     assert!(matches!(refused, Err(PprError::Size { .. })));
 }
+
+/// 0 → 0 and 0 → 1, from where nothing leads on, and a seed without edges. Refining keeps 1 − α of what
+/// the residual of 0 gives to 1; the α beside it still returns to the seeds, though it is on no score.
+#[test]
+fn scores_grow_by_what_dangles_where_they_were_refined_too() {
+    let mut builder = GraphBuilder::directed(3).unwrap();
+    builder.add(0, 0, 1.0).unwrap().add(0, 1, 9.0).unwrap();
+    let graph = builder.build();
+    let restart = restart_of(3, &[(0, 1.0), (2, 1.0)]);
+    let alpha = 0.5;
+    let expected = exact(&graph, Dangling::Restart, &restart, alpha).scores;
+    let walk = Walk::<f64>::new(&graph, Dangling::Restart).unwrap();
+    for refine in [0, 128] {
+        let options = PushOptions {
+            alpha,
+            epsilon: 0.1,
+            refine,
+        };
+        let found = forward_push(&walk, &restart, &options, &mut PushSpace::new()).unwrap();
+        assert_eq!(found.pushes, 3, "all nodes, and 0 not again");
+        // What node 2 has is known but for what returns.
+        let at_2 = found.scores.iter().find(|&&(node, _)| node == 2).unwrap().1;
+        let grown = expected[2] / at_2 - 1.0;
+        assert!(
+            grown <= found.growth + 1e-12,
+            "{refine} refined: {grown} of {}",
+            found.growth
+        );
+    }
+}

@@ -186,3 +186,22 @@ proptest! {
         }
     }
 }
+
+/// The capital of a question's first word says nothing, but that a visible passage has the word as a
+/// name does: the same question is decided alike whichever word comes first.
+#[test]
+fn a_name_that_opens_the_question_is_one_as_well() {
+    let texts = [
+        "The mill at Vennor was built by Ada Stone.",
+        "Ada Stone was born in Lund.",
+    ];
+    let inside = decided("Who built the mill at Vennor?", &texts, &texts, usize::MAX);
+    assert_eq!(counts(&inside), [("Vennor", 1, 0, 1)]);
+    let first = decided(
+        "Vennor has a mill that who built?",
+        &texts,
+        &texts,
+        usize::MAX,
+    );
+    assert_eq!(first, inside, "{:?}", first.reasons());
+}
