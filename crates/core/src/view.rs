@@ -31,8 +31,9 @@ pub struct ViewEntry<'a> {
 /// a cache has to be dropped when a document is chunked or embedded anew, or carry the fingerprints
 /// of chunker and provider in its key.
 ///
-/// The epoch is the index's own business, and so is [`since`](Self::since). It moves with every commit, also with one that the
-/// principal does not see, so it must not reach what the principal gets.
+/// The epoch is the index's own business. It moves with every commit, also with one that the
+/// principal does not see, so it must not reach what the principal gets; and as little may
+/// [`since`](Self::since), which tells when the last one was that they do see.
 ///
 /// ```
 /// use cornu_core::{Acl, ContentHash, DocId, Principal, View, ViewEntry};

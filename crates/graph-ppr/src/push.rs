@@ -21,8 +21,8 @@ pub struct PushOptions {
     /// mean edge.
     pub epsilon: f64,
     /// How many of the best nodes are given, in the end, what the residuals of the nodes that lead to
-    /// them owe them: a step of the equation, from below as the rest. It costs one look at each of
-    /// their edges, and most of what it changes is which nodes are best: so a little more than the
+    /// them owe them: a step of the equation, from below as the rest. It costs one look at each edge
+    /// that leads to them, and most of what it changes is which nodes are best: so a little more than the
     /// nodes that are wanted. Nodes whose edges would bring the entries read for this above
     /// 1 / (ε · (1 − α)) are left out.
     pub refine: usize,
@@ -185,16 +185,16 @@ pub fn forward_push<T: Real>(
     }
     let (given, read) = refine(walk, options, space, &mut scores);
     let share = 1.0 / (1.0 - aside);
-    left = (left - given).max(0.0);
-    for (node, score) in &mut scores {
-        (*node, *score) = (walk.outside(*node), T::of(score.wide() * share));
-    }
-    // A unit keeps 1 − α where it arrives, so at most α of it can dangle; in an undirected graph
-    // nothing arrives where nothing leaves.
+    // A unit keeps 1 − α where it arrives, so at most α of it can dangle, where it was given to the
+    // best nodes as well; in an undirected graph nothing arrives where nothing leaves.
     let most = match loose && !walk.is_undirected() {
         true => 1.0 / (1.0 - aside - alpha * left),
         false => share,
     };
+    let left = (left - given).max(0.0);
+    for (node, score) in &mut scores {
+        (*node, *score) = (walk.outside(*node), T::of(score.wide() * share));
+    }
     Ok(Push {
         scores,
         error_bound: left * share,

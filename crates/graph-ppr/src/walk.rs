@@ -20,8 +20,9 @@ const ROW_COST: usize = 4;
 ///
 /// Memory: 4 bytes an entry where the weights that leave each node are equal (they need not be
 /// stored), else 4 more where all weights are exact in `f32` (counts are) or `T` is `f32`, else 8
-/// more; all of it twice for rows of fewer than 32 entries, of which eight at a time are also kept side
-/// by side; and per node 16 bytes with `f64`, 8 with `f32`, 8 of the two numberings, 8 of row starts.
+/// more; up to twice that for rows of fewer than 32 entries, of which eight at a time are also kept
+/// side by side; and per node 16 bytes with `f64`, 8 with `f32`, 8 of the two numberings, 8 of row
+/// starts, 1 of edges that lead back.
 /// Making it takes O(entries + n log n).
 ///
 /// ```

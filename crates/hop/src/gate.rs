@@ -8,8 +8,8 @@ use cornu_extract::{KeyWord, key_words, push_key_word};
 use crate::graph::HopGraph;
 use crate::recall::Asked;
 
-/// So many of the best passages are looked at.
-const PASSAGES: usize = 5;
+/// So many of the best passages [`HopGate::decide`] looks at.
+pub const GATE_PASSAGES: usize = 5;
 
 /// What a first search found for a question: all that [`HopGate::decide`] looks at besides the
 /// graph.
@@ -64,7 +64,8 @@ pub struct FirstStage<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HopGate {
     /// How many passages are few. 0 never walks; [`usize::MAX`] walks wherever the question names
-    /// something that the graph knows.
+    /// something that the graph knows. A single word that opens the question is a name only where
+    /// several passages have it or a title is it, since its capital says nothing.
     pub few: usize,
 }
 
@@ -83,7 +84,7 @@ impl HopGate {
         graph: &HopGraph<I>,
         first: &FirstStage<'_>,
     ) -> HopDecision {
-        let passages = first.passages.iter().take(PASSAGES);
+        let passages = first.passages.iter().take(GATE_PASSAGES);
         let passages: Vec<Vec<KeyWord>> = passages.map(|text| key_words(text)).collect();
         let asked = Asked::read(graph, first.question);
         let names = asked.names.iter().filter_map(|found| {
@@ -125,7 +126,9 @@ impl HopDecision {
     #[must_use]
     pub fn reasons(&self) -> Vec<String> {
         if self.names.is_empty() {
-            return vec!["the question names nothing that a visible passage names".to_owned()];
+            return vec![
+                "nothing in the question was taken for a name of a visible passage".to_owned(),
+            ];
         }
         let mut names: Vec<&HopSign> = self.names.iter().collect();
         names.sort_by_key(|name| !name.leads(self.few));

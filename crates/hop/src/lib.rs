@@ -61,7 +61,7 @@ pub mod synonyms;
 
 pub use error::HopError;
 pub use explain::{Explanation, Part, Step};
-pub use gate::{FirstStage, HopDecision, HopGate, HopSign};
+pub use gate::{FirstStage, GATE_PASSAGES, HopDecision, HopGate, HopSign};
 pub use graph::{GraphOptions, HopGraph};
 pub use growing::{GrowingGraph, Held, PrincipalGraphs};
 pub use memory::HopMemory;

@@ -1,7 +1,7 @@
 //! Where evidence comes from, and the choice between a walk and the hybrid search.
 
 use cornu_core::{ChunkId, Principal, Ranking, Trace};
-use cornu_hop::{FirstStage, HopDecision, HopSign};
+use cornu_hop::{FirstStage, GATE_PASSAGES, HopDecision, HopSign};
 use cornu_store::Snapshot;
 
 use crate::error::RagError;
@@ -10,9 +10,6 @@ use crate::extractions::text;
 use crate::index::LiveRagIndex;
 use crate::multihop::Walked;
 use crate::search::{Found, Hit, Place, Routes, found, hits, in_order};
-
-/// So many passages of the first stage are looked at.
-const PASSAGES: usize = 5;
 
 /// Where the evidence of an answer comes from.
 ///
@@ -200,7 +197,7 @@ impl LiveRagIndex {
         question: &str,
         routes: &Routes,
     ) -> Result<HopDecision, RagError> {
-        let chunks = snapshot.chunks(routes.first().iter().take(PASSAGES))?;
+        let chunks = snapshot.chunks(routes.first().iter().take(GATE_PASSAGES))?;
         let passages: Vec<String> = chunks.iter().flatten().map(text).collect();
         let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
         let first = FirstStage {

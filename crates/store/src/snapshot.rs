@@ -285,19 +285,23 @@ type Hits = Vec<(ChunkId, f64)>;
 /// Begins a read transaction, and sees to it that its state is in the store's line.
 fn begin(store: &SqliteVecStore, connection: &Connection) -> rusqlite::Result<State> {
     let begin = || run(connection, "BEGIN").and_then(|()| read_state(connection));
+    let is_known = |state| store.line.lock().contains(state);
     let state = begin()?;
-    let mut line = store.line.lock();
-    if line.contains(state) {
+    if is_known(state) {
+        return Ok(state);
+    }
+    let _turn = store.going_on.lock();
+    if is_known(state) {
         return Ok(state);
     }
     // Begun anew while nobody else goes on with the line: so what is read now is not older than the
     // newest of it, unless it is of another line.
     run(connection, "ROLLBACK")?;
     let state = begin()?;
-    if !line.contains(state) {
-        let newest = line.newest();
+    if !is_known(state) {
+        let newest = store.line.lock().newest();
         let came = newest.map_or(Ok(false), |newest| has_passed(connection, newest))?;
-        line.go_on(state, came);
+        store.line.lock().go_on(state, came);
     }
     Ok(state)
 }
@@ -493,7 +497,7 @@ impl<'s> Snapshot<'s> {
     /// another. A `false` says nothing, since of old states no record is kept. It must not reach what
     /// the principal gets.
     ///
-    /// Waits for nobody where the store has seen both; reads the record otherwise.
+    /// Reads nothing where the store has seen both, and the record otherwise.
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.

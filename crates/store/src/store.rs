@@ -45,8 +45,9 @@ pub struct SqliteVecStore {
     meta: Meta,
     pool: ThreadSafeVecPool<Connections>,
     views: Mutex<Views>,
-    /// Held while a state is read that is not in it.
     pub(crate) line: Mutex<Line>,
+    /// Held while a state is read that is not in the line; who reads one that is does not wait for it.
+    pub(crate) going_on: Mutex<()>,
     /// The newest resident vectors, whose ever they are.
     pub(crate) resident: Mutex<Option<Arc<Resident>>>,
     /// Held while they are brought up to date, so that it happens once; who needs nothing new does
@@ -131,6 +132,7 @@ impl SqliteVecStore {
             pool,
             views: Mutex::new(Views::default()),
             line: Mutex::new(Line::default()),
+            going_on: Mutex::new(()),
             resident: Mutex::new(None),
             bringing_up: Mutex::new(()),
             graphs: Graphs::default(),
