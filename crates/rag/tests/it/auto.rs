@@ -210,7 +210,7 @@ fn where_any_number_is_few_a_name_is_walked_from_and_where_none_is_none() {
     let nameless = home.index.search_auto(&reader, PLAIN, 3).unwrap();
     assert_eq!(taken(&nameless), "hybrid");
     assert!(
-        nameless.trace.to_string().contains("names nothing"),
+        nameless.trace.to_string().contains("taken for a name"),
         "{}",
         nameless.trace
     );
