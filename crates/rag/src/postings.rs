@@ -2,7 +2,7 @@
 
 mod file;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cornu_core::{ChunkId, Fingerprint, View};
 use cornu_sparse::{Bm25Index, DocumentRows, Row, Searcher, SparseError};
@@ -50,12 +50,31 @@ struct State {
     held: RoaringBitmap,
     /// Those of them that lie in the file.
     filed: RoaringBitmap,
-    /// Those of them that a view which stood at the index's epoch holds.
-    wanted: RoaringBitmap,
+    /// Those of them that somebody asked among since the index came to its epoch.
+    wanted: Mutex<Wanted>,
     /// Digests of views whose documents are all held, each with a state at which they stood. Names
     /// are unique in one state, so a view of the same digest that stood there, too, has the same
     /// ordinals.
     ready: BTreeMap<[u8; 32], u64>,
+}
+
+/// Documents that somebody asks among, and the digests of the views that they are of.
+#[derive(Default)]
+struct Wanted {
+    documents: RoaringBitmap,
+    views: BTreeSet<[u8; 32]>,
+}
+
+impl Wanted {
+    /// O(log views) for a view that was there before.
+    fn add(&mut self, view: &View) {
+        if self.views.len() >= VIEWS {
+            self.views.clear();
+        }
+        if self.views.insert(*view.digest()) {
+            self.documents.extend(view.ordinals());
+        }
+    }
 }
 
 impl Postings {
@@ -103,6 +122,7 @@ impl Postings {
         {
             let state = self.state.read();
             if state.is_ready_for(view) && state.is_of_one_line_with(snapshot)? {
+                state.wanted.lock().add(view);
                 return Ok(work(&state.index.searcher(view)?)?);
             }
         }
@@ -128,7 +148,7 @@ impl State {
             opened: false,
             held: RoaringBitmap::new(),
             filed: RoaringBitmap::new(),
-            wanted: RoaringBitmap::new(),
+            wanted: Mutex::default(),
             ready: BTreeMap::new(),
         })
     }
@@ -196,7 +216,7 @@ impl State {
         let mut dropped = RoaringBitmap::new();
         if moved {
             let in_memory = &self.held - &self.filed;
-            let stale = &in_memory - &(&self.wanted | &seen);
+            let stale = &in_memory - &(&self.wanted.get_mut().documents | &seen);
             if stale.len() > in_memory.len() / 2 + slack {
                 changes.extend(stale.iter().map(removed));
                 dropped = stale;
@@ -213,15 +233,16 @@ impl State {
         self.line
             .get_mut()
             .get_or_insert((view.epoch(), snapshot.state()));
+        let wanted = self.wanted.get_mut();
         if moved {
-            self.wanted.clear();
+            *wanted = Wanted::default();
         }
+        wanted.add(view);
         if !dropped.is_empty() {
             self.ready.clear();
         }
         self.held -= dropped;
         self.held |= missing;
-        self.wanted |= seen;
         if self.ready.len() >= VIEWS {
             self.ready.clear();
         }

@@ -156,6 +156,30 @@ fn a_hidden_commit_that_others_ask_about_leaves_the_statistics_of_a_view() {
     assert!(is_ready());
 }
 
+/// Somebody who asks all along, and sees nothing of what others write and ask about, is one who wants
+/// what they see: it is not dropped for having been ready.
+#[test]
+fn what_is_ready_for_somebody_who_asks_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = of_one_page(folder.path());
+    index.postings.slack = 0;
+    for page in 0..8 {
+        write(&index, &format!("{page}.md"), "public", "shared words");
+    }
+    let (hr, public) = (Principal::new(["hr"]).unwrap(), Principal::public());
+    let ask = |who: &Principal| drop(index.search_sparse(who, "shared words", 9).unwrap());
+    ask(&public);
+    let before = index.postings.state.read().held.clone();
+    assert_eq!(before.len(), 9);
+    for round in 0..4 {
+        write(&index, "b.md", "hr", &format!("shared words of {round}"));
+        ask(&hr);
+        let held = index.postings.state.read().held.clone();
+        assert!(before.is_subset(&held), "round {round}");
+        ask(&public);
+    }
+}
+
 /// More hidden commits than states are on record, between which the asker looks: their view is
 /// carried from each to the next, and the index is not thrown away.
 #[test]
