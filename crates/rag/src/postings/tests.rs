@@ -10,15 +10,8 @@ use crate::{LiveRagIndex, RagOptions};
 #[test]
 fn what_no_view_holds_any_more_is_dropped_and_comes_back_when_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("index.db");
-    let provider = Arc::new(HashEmbeddingProvider::default());
-    let mut index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
+    let mut index = at(&folder.path().join("index.db"));
     index.postings.slack = 0;
-    let write = |index: &LiveRagIndex, name: &str, grant: &str, text: &str| {
-        let acl = Acl::new([grant]).unwrap();
-        let document = Document::new(DocId::new(name).unwrap(), text, acl);
-        index.ingest(&document).unwrap();
-    };
     for at in 0..8 {
         write(&index, &format!("{at}.md"), "hr", "shared words of a page");
     }
@@ -45,26 +38,19 @@ fn what_no_view_holds_any_more_is_dropped_and_comes_back_when_asked_for() {
 #[test]
 fn hidden_commits_leave_the_statistics_of_a_view() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("index.db");
-    let provider = Arc::new(HashEmbeddingProvider::default());
-    let index = LiveRagIndex::open(path, provider, RagOptions::default()).unwrap();
-    let write = |name: &str, grant: &str, text: &str| {
-        let acl = Acl::new([grant]).unwrap();
-        let document = Document::new(DocId::new(name).unwrap(), text, acl);
-        index.ingest(&document).unwrap();
-    };
+    let index = at(&folder.path().join("index.db"));
     let made = || {
         let who = Principal::public();
         let found = index.search_sparse(&who, "shared words", 9).unwrap();
         (index.postings.state.read().index.epoch(), found.hits.len())
     };
-    write("a.md", "public", "shared words of a page");
+    write(&index, "a.md", "public", "shared words of a page");
     assert_eq!(made(), (1, 1));
-    write("b.md", "hr", "shared words of another page");
-    write("b.md", "hr", "shared words of that page");
+    write(&index, "b.md", "hr", "shared words of another page");
+    write(&index, "b.md", "hr", "shared words of that page");
     index.remove(&DocId::new("b.md").unwrap()).unwrap();
     assert_eq!(made(), (1, 1));
-    write("c.md", "public", "shared words of a third page");
+    write(&index, "c.md", "public", "shared words of a third page");
     assert_eq!(made(), (5, 2));
 }
 
