@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use parking_lot::{Condvar, Mutex};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 
@@ -56,7 +57,7 @@ impl Met {
 /// Each client asks again as soon as it has its answer. `next` numbers the questions, so that
 /// rounds can go on where others ended.
 pub fn closed(clients: usize, lasts: Duration, next: &AtomicU64, ask: &Ask<'_>) -> Met {
-    let client = |start: Instant| {
+    let client = |_, start: Instant| {
         let mut met = Met::default();
         while start.elapsed() < lasts {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -74,6 +75,10 @@ pub fn closed(clients: usize, lasts: Duration, next: &AtomicU64, ask: &Ask<'_>) 
 /// Questions arrive at `rate` a second, at random moments (Poisson), whether or not earlier ones
 /// have been answered. A latency counts from the moment at which the question was to be asked, so a
 /// server that stalls is not excused from those who would have come meanwhile.
+///
+/// The next question is asked by the client who has been idle for the shortest time, as workers
+/// behind a socket are woken: sixty-four in turn would bring each question to a thread whose stack
+/// and heap have left the caches, which is no part of the rate.
 pub fn open(
     clients: usize,
     rate: f64,
@@ -83,33 +88,104 @@ pub fn open(
     ask: &Ask<'_>,
 ) -> Met {
     let mut random = Pcg64::new(seed.into(), 3);
-    let mut at = 0.0;
+    let mut at = SETTLED.as_secs_f64();
+    let end = at + lasts.as_secs_f64();
     let arrivals: Vec<f64> = std::iter::repeat_with(|| {
         at -= uniform(&mut random).ln() / rate;
         at
     })
-    .take_while(|at| *at < lasts.as_secs_f64())
+    .take_while(|at| *at < end)
     .collect();
-    let taken = AtomicU64::new(0);
-    let client = |start: Instant| {
+    let arrivals = Arrivals::new(arrivals, clients);
+    let client = |who: usize, start: Instant| {
         let mut met = Met::default();
         sleep_precisely();
-        loop {
-            let place = taken.fetch_add(1, Ordering::Relaxed);
-            let Some(&due) = arrivals.get(place as usize) else {
-                return met;
-            };
+        while let Some(due) = arrivals.take(who) {
             let early = due - start.elapsed().as_secs_f64();
             if early > 0.0 {
                 thread::sleep(Duration::from_secs_f64(early));
             }
+            arrivals.begin();
             match ask(next.fetch_add(1, Ordering::Relaxed)) {
                 Ok(()) => met.latencies.push(start.elapsed().as_secs_f64() - due),
                 Err(_) => met.errors += 1,
             }
         }
+        met
     };
-    together(clients, || first(next, ask), client)
+    let mut met = together(clients, || first(next, ask), client);
+    met.seconds -= SETTLED.as_secs_f64();
+    met
+}
+
+/// From the moment at which all clients are let go to that from which questions arrive: sixty-four
+/// threads that wake at once keep the cores busy for some milliseconds.
+const SETTLED: Duration = Duration::from_millis(20);
+
+/// Clients who sleep until a question of theirs arrives. Some, so that the next does not have to be
+/// woken by who asks; few, so that those who asked last ask again.
+const READY: usize = 4;
+
+/// When questions arrive, and who asks them.
+struct Arrivals {
+    due: Vec<f64>,
+    turns: Mutex<Turns>,
+    bells: Vec<Condvar>,
+}
+
+#[derive(Default)]
+struct Turns {
+    /// The next question that nobody has taken.
+    next: usize,
+    /// Clients who have taken one that they have not begun with.
+    ready: usize,
+    /// Clients who have taken none; who came last is called first.
+    idle: Vec<usize>,
+}
+
+impl Arrivals {
+    fn new(due: Vec<f64>, clients: usize) -> Self {
+        Self {
+            due,
+            turns: Mutex::default(),
+            bells: (0..clients).map(|_| Condvar::new()).collect(),
+        }
+    }
+
+    /// Takes the next question, as soon as too few stand ready; when it is due. `None` when all have
+    /// been taken.
+    fn take(&self, who: usize) -> Option<f64> {
+        let mut turns = self.turns.lock();
+        while turns.ready >= READY && turns.next < self.due.len() {
+            turns.idle.push(who);
+            while turns.idle.contains(&who) {
+                self.bells.get(who)?.wait(&mut turns);
+            }
+        }
+        let Some(&due) = self.due.get(turns.next) else {
+            // So that all come to know.
+            self.call(&mut turns);
+            return None;
+        };
+        turns.next += 1;
+        turns.ready += 1;
+        Some(due)
+    }
+
+    /// A client begins with the question that it has taken.
+    fn begin(&self) {
+        let mut turns = self.turns.lock();
+        turns.ready -= 1;
+        if turns.ready == 0 {
+            self.call(&mut turns);
+        }
+    }
+
+    fn call(&self, turns: &mut Turns) {
+        if let Some(bell) = turns.idle.pop().and_then(|who| self.bells.get(who)) {
+            bell.notify_one();
+        }
+    }
 }
 
 /// Does `work` again and again, so many times a second, while `load` runs; gives what the load met,
@@ -165,7 +241,7 @@ fn first(next: &AtomicU64, ask: &Ask<'_>) {
 fn together(
     clients: usize,
     get_ready: impl Fn() + Sync,
-    client: impl Fn(Instant) -> Met + Sync,
+    client: impl Fn(usize, Instant) -> Met + Sync,
 ) -> Met {
     let (all_there, begun) = (Barrier::new(clients), OnceLock::new());
     let start = || {
@@ -176,7 +252,10 @@ fn together(
     let mut all = Met::default();
     thread::scope(|scope| {
         let threads: Vec<_> = (0..clients)
-            .map(|_| scope.spawn(|| client(start())))
+            .map(|who| {
+                let (client, start) = (&client, &start);
+                scope.spawn(move || client(who, start()))
+            })
             .collect();
         for thread in threads {
             match thread.join() {
@@ -223,6 +302,29 @@ mod tests {
         let open = open(1, 500.0, lasts, 1, &next, &slow);
         assert!(open.quantile(0.5) > 4.0 * closed.quantile(0.5), "{open:?}");
         assert!(open.seconds > 0.3);
+    }
+
+    /// Who waits for others does so in the server; who has nothing to do lies still.
+    #[test]
+    fn few_clients_ask_where_answers_are_quick_and_all_where_they_are_slow() {
+        let askers = |takes: Duration| {
+            let who = std::sync::Mutex::new(std::collections::HashSet::new());
+            let ask = |number| {
+                // Each client asks one before the load.
+                if number >= 32 {
+                    who.lock().unwrap().insert(thread::current().id());
+                    thread::sleep(takes);
+                }
+                Ok(())
+            };
+            let next = AtomicU64::new(0);
+            let met = open(32, 400.0, Duration::from_millis(250), 2, &next, &ask);
+            assert_eq!(met.latencies.len() as u64, next.into_inner() - 32);
+            who.into_inner().unwrap().len()
+        };
+        let (quick, slow) = (askers(Duration::ZERO), askers(Duration::from_millis(200)));
+        assert!(quick < slow, "{quick} {slow}");
+        assert_eq!(slow, 32);
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Default for Manners {
     fn default() -> Self {
         Self {
             grace: Duration::from_micros(100),
-            courtesy: Duration::from_micros(500),
+            courtesy: Duration::from_micros(200),
         }
     }
 }

@@ -28,8 +28,8 @@ pub struct Options {
     pub centre: Option<Vec<f32>>,
     /// Whether an approximate index may be used. Default [`Approximate::Never`].
     pub approximate: Approximate,
-    /// Connections that read at the same time. Default: one more than there are cores, so that a
-    /// connection may be on its way from one thread to the next while all cores search.
+    /// Connections that read at the same time. Default: twice as many as there are cores, so that
+    /// connections may be on their way from one thread to the next while all cores search.
     pub readers: usize,
     /// How long another process's lock is waited for. Default 5 s.
     pub busy_timeout: Duration,
@@ -53,7 +53,7 @@ impl Default for Options {
             scan: Scan::Full,
             centre: None,
             approximate: Approximate::Never,
-            readers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get) + 1,
+            readers: 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             busy_timeout: Duration::from_secs(5),
             pool_timeout: Duration::from_secs(15),
             mmap_bytes: 4 << 30,

@@ -19,20 +19,22 @@ use self::world::{CACHED, CONTROL, DIMENSION, DOCUMENTS, POOL, SINGLE, Workload,
 use crate::load::{self, Ask, Met};
 use crate::run::say;
 use crate::table::{Bench, Part, Section, Table};
+use crate::timing::median;
 
 /// One, who finds everything idle; as many as this machine has cores; and more than it can serve at
 /// once.
 const CLIENTS: [usize; 4] = [1, SATURATING, 8, 64];
 /// Clients are threads of the process that answers: one for each core leaves none of them idle.
 const SATURATING: usize = 2;
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 3;
 const LASTS: Lasts = Lasts {
-    closed: Duration::from_millis(300),
-    open: Duration::from_millis(800),
+    closed: Duration::from_millis(250),
+    open: Duration::from_millis(500),
 };
 /// Open loads, in percent of the rate that the pool reached with one client for each core: beyond it
-/// there is no steady state to measure.
-const OPEN_PERCENT: [u32; 2] = [50, 80];
+/// there is no steady state to measure. The first finds everything idle.
+const OPEN_PERCENT: [u32; 3] = [CALM_PERCENT, 50, 80];
+const CALM_PERCENT: u32 = 5;
 /// Threads that ask in an open load: more than ever wait at the same time.
 const OPEN_CLIENTS: usize = 64;
 const COMMITS_PER_SECOND: f64 = 5.0;
@@ -50,7 +52,7 @@ impl Table for Pool {
     }
 
     fn about(&self) -> &'static str {
-        "The same file, opened three times: with one reading connection, with one more than there are cores, and \
+        "The same file, opened three times: with one reading connection, with twice as many as there are cores, and \
          that with a cache. 10,000 chunks of 384 dimensions by the hash embedder. *narrow*: nearest \
          neighbours for 50 askers who see 200 chunks each; *bm25* and *full-scan*: one asker who sees \
          all; *zipf*: hybrid searches of the same, drawn from 1,000 questions by rank (s = 1). Of the \
@@ -61,9 +63,12 @@ impl Table for Pool {
          has above its p50 is of the queue, the system and the load generator. *1*, *2*, *8*, *64*: \
          so many clients, each of which asks when it has its answer. Two, one for each core, are this \
          machine's saturation: from there on more clients wait longer and are not answered faster. \
-         *open50*, *open80*: questions arrive at random, at 50 and 80 % of the rate that the pool \
-         reached with 2 clients and the same for all, and a latency counts from the moment at which \
-         its question was due. *to one connection*: beside what one connection answers with as many \
+         *open5*, *open50*, *open80*: questions arrive at random, at 5, 50 and 80 % of the rate that \
+         the pool reached with 2 clients and the same for all, and a latency counts from the moment \
+         at which its question was due. *idle p50* is that of one client who asks again at once and \
+         finds its caches warm, *calm p50* that of *open5*, where a question finds nobody before it \
+         and cores that sleep. Each figure is the median of three rounds, with the least and the \
+         largest. *to one connection*: beside what one connection answers with as many \
          clients or with one, whichever is more. *write*: a thread commits five times a second, through the same index, \
          a document that no asker sees; each commit ends the life of what is cached, while views, \
          vectors and statistics outlive it. *lock-errors*: eight threads, each of which reads a row and writes one in \
@@ -150,9 +155,10 @@ impl Table for Pool {
             "With more clients than cores a latency is that of a queue: of n clients on two cores each \
              waits for n / 2 searches, the control's as well."
                 .to_owned(),
-            "In an open load each question costs a sleep and a wake besides, about a quarter of a short \
-             search: 80 % of the closed loop's rate leaves these cores hardly idle. The control pays the \
-             same."
+            "In an open load each question costs a sleep and a wake besides, and finds caches that \
+             others have used: a short search takes a third to a half more of a core than in the \
+             closed loop, so 80 % of that loop's rate is more than these cores can do. The control has \
+             nothing in caches, and pays for the wake alone."
                 .to_owned(),
         ]
     }
@@ -174,12 +180,36 @@ struct System<'w> {
     ask: Box<Ask<'w>>,
 }
 
-/// What one load met in one system, in all rounds; the rates of the rounds and the cache's hits.
+/// What one load met in one system, round by round; and the cache's hits.
 #[derive(Default)]
 struct Turns {
-    met: Met,
-    rates: Vec<f64>,
+    rounds: Vec<Met>,
     hits: Option<f64>,
+}
+
+impl Turns {
+    fn rate(&self) -> f64 {
+        typical(&self.rounds, "per_s", Met::rate).value
+    }
+
+    fn quantile(&self, part: f64) -> f64 {
+        typical(&self.rounds, "s", |met| met.quantile(part)).value
+    }
+
+    fn answers(&self) -> u64 {
+        answers(&self.rounds)
+    }
+}
+
+/// The median of the rounds, with the least and the largest: one in which something else wanted the
+/// machine does not decide.
+fn typical(rounds: &[Met], unit: &str, figure: impl Fn(&Met) -> f64) -> Measure {
+    let figures: Vec<f64> = rounds.iter().map(figure).collect();
+    median(&figures, unit, |figure| figure)
+}
+
+fn answers(rounds: &[Met]) -> u64 {
+    rounds.iter().map(|met| met.latencies.len() as u64).sum()
 }
 
 /// One load over some systems in turns.
@@ -199,9 +229,7 @@ fn turns(
             } else {
                 load(ask)
             };
-            let turns = out.entry(*name).or_default();
-            turns.rates.push(met.rate());
-            turns.met.add(met);
+            out.entry(*name).or_default().rounds.push(met);
         }
     }
     for (System { name, index, .. }, before) in systems.iter().zip(before) {
@@ -261,7 +289,7 @@ fn loads(
         })
     };
     let mut alone = closed(&systems, 1)?;
-    let idle = alone.get(POOL).map_or(0.0, |one| one.met.quantile(0.5));
+    let idle = alone.get(POOL).map_or(0.0, |one| one.quantile(0.5));
     let (_, index) = world.systems.get(1).context("there is no pool")?;
     let places = index.options().store.readers;
     let control = Control::new(places, Duration::from_secs_f64(idle), machine.pace);
@@ -276,12 +304,14 @@ fn loads(
     let control = systems.last().map(std::slice::from_ref);
     alone.append(&mut closed(control.unwrap_or_default(), 1)?);
     // One connection may answer more when it is never handed over.
-    let one_alone = alone.get(SINGLE).map_or(0.0, |one| one.met.rate());
-    let idle: BTreeMap<_, _> = alone
-        .iter()
-        .map(|(name, turns)| (*name, turns.met.quantile(0.5)))
-        .collect();
+    let one_alone = alone.get(SINGLE).map_or(0.0, Turns::rate);
     let mut saturated = 0.0;
+    let medians = |met: &BTreeMap<&'static str, Turns>| -> BTreeMap<_, _> {
+        let median = |(name, turns): (&&'static str, &Turns)| (*name, turns.quantile(0.5));
+        met.iter().map(median).collect()
+    };
+    let idle = medians(&alone);
+    let mut calm = BTreeMap::new();
     let mut rows = Vec::new();
     for clients in CLIENTS {
         let met = match clients {
@@ -289,18 +319,21 @@ fn loads(
             _ => closed(&systems, clients)?,
         };
         if clients == SATURATING {
-            saturated = met.get(POOL).map_or(0.0, |one| one.met.rate());
+            saturated = met.get(POOL).map_or(0.0, Turns::rate);
         }
         let load = dataset(workload, writing, &clients.to_string());
-        rows.extend(shown(&load, &met, &idle, Some(one_alone))?);
+        rows.extend(shown(&load, &met, &idle, None, Some(one_alone))?);
     }
     for percent in OPEN_PERCENT {
         let rate = saturated * f64::from(percent) / 100.0;
         let met = turns(world, &systems, writing, |ask| {
             load::open(OPEN_CLIENTS, rate, lasts.open, seed, &next, ask)
         })?;
+        if percent == CALM_PERCENT {
+            calm = medians(&met);
+        }
         let load = dataset(workload, writing, &format!("open{percent}"));
-        rows.extend(shown(&load, &met, &idle, None)?);
+        rows.extend(shown(&load, &met, &idle, Some(&calm), None)?);
     }
     if workload == Workload::Full {
         let bytes = (DOCUMENTS * DIMENSION * size_of::<f32>()) as f64;
@@ -321,58 +354,58 @@ fn shown(
     dataset: &str,
     met: &BTreeMap<&'static str, Turns>,
     idle: &BTreeMap<&'static str, f64>,
+    calm: Option<&BTreeMap<&'static str, f64>>,
     one_alone: Option<f64>,
 ) -> Result<Vec<Row>> {
-    let rate = |name: &str| met.get(name).map_or(0.0, |turns| turns.met.rate());
-    let p99 = |name: &str| met.get(name).map_or(0.0, |turns| turns.met.quantile(0.99));
+    let rate = |name: &str| met.get(name).map_or(0.0, Turns::rate);
+    let p99 = |name: &str| met.get(name).map_or(0.0, |turns| turns.quantile(0.99));
     [SINGLE, POOL, CACHED, CONTROL]
         .into_iter()
         .map(|name| {
             let turns = met.get(name).context("a system was not measured")?;
-            let mut row = row_of(dataset, name, &turns.met);
+            let mut row = row_of(dataset, name, &turns.rounds);
             let mut put = |metric: &str, value: f64, unit: &str| {
-                let measure = Measure::exact(value, unit, turns.met.latencies.len() as u64);
+                let measure = Measure::exact(value, unit, turns.answers());
                 row.metrics.insert(metric.to_owned(), measure);
             };
-            if let Some(idle) = idle.get(name).filter(|idle| **idle > 0.0) {
-                put("p99_to_idle", turns.met.quantile(0.99) / idle, "ratio");
+            for (metric, unloaded) in [("p99_to_idle", Some(idle)), ("p99_to_calm", calm)] {
+                let unloaded = unloaded
+                    .and_then(|of| of.get(name))
+                    .filter(|p50| **p50 > 0.0);
+                if let Some(unloaded) = unloaded {
+                    put(metric, p99(name) / unloaded, "ratio");
+                }
             }
             if name != CONTROL {
                 put("p99_to_control", p99(name) / p99(CONTROL), "ratio");
             }
             if let Some(alone) = one_alone.filter(|_| [POOL, CACHED].contains(&name)) {
-                put(
-                    "to_one",
-                    turns.met.rate() / rate(SINGLE).max(alone),
-                    "ratio",
-                );
+                put("to_one", turns.rate() / rate(SINGLE).max(alone), "ratio");
             }
             if let Some(hits) = turns.hits {
                 put("hit_rate", hits, "fraction");
-                put("to_pool", turns.met.rate() / rate(POOL), "ratio");
+                put("to_pool", turns.rate() / rate(POOL), "ratio");
                 if hits < 1.0 {
                     put("bound", 1.0 / (1.0 - hits), "ratio");
                 }
-            }
-            if let Some(qps) = row.metrics.get_mut("qps") {
-                qps.lo = turns.rates.iter().copied().reduce(f64::min);
-                qps.hi = turns.rates.iter().copied().reduce(f64::max);
             }
             Ok(row)
         })
         .collect()
 }
 
-fn row_of(dataset: &str, system: &str, met: &Met) -> Row {
+fn row_of(dataset: &str, system: &str, rounds: &[Met]) -> Row {
     let mut row = Row::measured(dataset, system);
-    let n = met.latencies.len() as u64;
-    for (metric, value, unit) in [
-        ("qps", met.rate(), "per_s"),
-        ("p50_ms", met.quantile(0.5) * 1e3, "ms"),
-        ("p99_ms", met.quantile(0.99) * 1e3, "ms"),
-        ("error_rate", met.error_rate(), "fraction"),
+    let milliseconds = |part| typical(rounds, "ms", move |met| met.quantile(part) * 1e3);
+    let errors: u64 = rounds.iter().map(|met| met.errors).sum();
+    let n = answers(rounds) + errors;
+    let errors = Measure::exact(errors as f64 / n.max(1) as f64, "fraction", n);
+    for (metric, measure) in [
+        ("qps", typical(rounds, "per_s", Met::rate)),
+        ("p50_ms", milliseconds(0.5)),
+        ("p99_ms", milliseconds(0.99)),
+        ("error_rate", errors),
     ] {
-        let measure = Measure::exact(value, unit, n);
         row.metrics.insert(metric.to_owned(), measure);
     }
     row
@@ -409,7 +442,7 @@ fn habits() -> Result<Vec<Row>> {
         world.ask(index, Workload::Full, n)?;
         world.commit(index, n)
     });
-    rows.push(row_of(dataset, "store", &met));
+    rows.push(row_of(dataset, "store", &[met]));
     Ok(rows)
 }
 
@@ -454,7 +487,7 @@ mod tests {
         let sections = Pool.sections();
         for workload in Workload::ALL {
             for writing in [false, true] {
-                for load in ["1", "2", "8", "64", "open50", "open80"] {
+                for load in ["1", "2", "8", "64", "open5", "open50", "open80"] {
                     let name = dataset(workload, writing, load);
                     let held = sections.iter().filter(|one| one.holds(&name)).count();
                     assert_eq!(held, 1, "{name}");
@@ -476,7 +509,7 @@ mod tests {
             open: Duration::from_millis(60),
         };
         let rows = loads(&world, Workload::Narrow, true, 9, machine, lasts).unwrap();
-        assert_eq!(rows.len(), 24);
+        assert_eq!(rows.len(), 28);
         for row in &rows {
             assert_eq!(row.metrics["error_rate"].value, 0.0, "{row:?}");
             assert!(row.metrics["qps"].value > 0.0, "{row:?}");
