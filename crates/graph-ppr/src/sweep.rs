@@ -7,11 +7,14 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::kernel::{CHUNK, STRANDS, inflow, octet_sums, scales, seeds_of, strand_sum};
-use crate::octets::Run;
+use crate::kernel::{
+    CHUNK, OctetValues, Ones, STRANDS, Scales, Values, inflow, octet_sums, row_sum, scales,
+    seeds_of, strand_sum, table_sums,
+};
+use crate::octets::{Run, SIDE};
 use crate::real::Real;
 use crate::solve::Lanes;
-use crate::walk::{Block, Walk};
+use crate::walk::{Block, Walk, Weights};
 
 /// What a sweep comes to, by lane.
 #[derive(Clone, Copy)]
@@ -63,10 +66,104 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
 
     /// Whether nothing but edges to the largest component flows into the rows.
     #[inline(always)]
-    fn is_plain(&self, block: &Block, run: &Run) -> bool {
+    fn is_plain(&self, block: &Block, rows: &Range<usize>) -> bool {
         block.largest
-            && seeds_of(&self.lanes.seeds, &run.rows).is_empty()
-            && self.walk.loops_of(&run.rows).is_empty()
+            && seeds_of(&self.lanes.seeds, rows).is_empty()
+            && self.walk.loops_of(rows).is_empty()
+    }
+
+    /// Moves the rows of a run that is plain.
+    #[inline(always)]
+    fn plain_run<const CLOSE: bool>(
+        &self,
+        run: &Run,
+        place: &mut impl Place<T, L>,
+        tally: &mut Tally<L>,
+    ) {
+        let (matrix, copy) = (&self.walk.incoming, &self.walk.octets);
+        let shift = self.constant[0].map(|value| (1.0 - self.lanes.alpha) * value);
+        match &matrix.weights {
+            Weights::Ones => {
+                self.move_run::<_, _, CLOSE>((Ones, Ones), run, &shift, place, tally);
+            }
+            Weights::Single(w) => {
+                let weights = (&w[..], &copy.single[..]);
+                self.move_run::<_, _, CLOSE>(weights, run, &shift, place, tally);
+            }
+            Weights::Double(w) => {
+                let weights = (&w[..], &copy.double[..]);
+                self.move_run::<_, _, CLOSE>(weights, run, &shift, place, tally);
+            }
+        }
+    }
+
+    /// One lane is moved octet by octet, while the next one's values are on their way; of several
+    /// lanes a row is enough to fill the registers.
+    #[inline(always)]
+    fn move_run<V: Values, O: OctetValues, const CLOSE: bool>(
+        &self,
+        (values, copied): (V, O),
+        run: &Run,
+        shift: &[f64; L],
+        place: &mut impl Place<T, L>,
+        tally: &mut Tally<L>,
+    ) {
+        let walk = self.walk;
+        if L > 1 {
+            for (at, row) in run.rows.clone().enumerate() {
+                let sums = row_sum(&walk.incoming, values, row, place.read());
+                let sums = sums.map(|sum| sum * self.lanes.alpha);
+                let [mine] = place.rows(row..row + 1) else {
+                    continue;
+                };
+                let scales = (walk.strength[row], walk.inverse[row], walk.back[row]);
+                move_row::<_, L, CLOSE>(
+                    &sums,
+                    scales,
+                    (&self.omega, shift),
+                    mine,
+                    (tally, at % STRANDS),
+                );
+            }
+        } else if run.depth > 0 {
+            let table = run.start..run.start + run.depth * run.octets.len();
+            let (columns, copied) = (&walk.octets.columns[table.clone()], copied.of_octet(table));
+            let mut rows = run.rows.start..run.rows.start + SIDE;
+            for (at, columns) in columns.chunks_exact(run.depth).enumerate() {
+                let copied = copied.of_octet(at * run.depth..(at + 1) * run.depth);
+                let sums = table_sums(columns, copied, place.read());
+                let scales = scales(walk, &rows, run.depth);
+                let mine = place.rows(rows.clone());
+                self.move_octet::<CLOSE>(&rows, sums, &scales, shift, (mine, tally));
+                rows = rows.end..rows.end + SIDE;
+            }
+        } else {
+            for octet in walk.octets.of(run) {
+                let sums = octet_sums(walk, &octet, place.read());
+                let depth = if octet.even { octet.depth } else { 0 };
+                let (rows, scales) = (octet.rows(), scales(walk, &octet.rows(), depth));
+                let mine = place.rows(rows.clone());
+                self.move_octet::<CLOSE>(&rows, sums, &scales, shift, (mine, tally));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn move_octet<const CLOSE: bool>(
+        &self,
+        rows: &Range<usize>,
+        sums: [[f64; L]; SIDE],
+        (strength, inverse): &Scales<T>,
+        shift: &[f64; L],
+        (mine, tally): (&mut [[T; L]], &mut Tally<L>),
+    ) {
+        let rows = Rows {
+            sums: &sums.map(|sums| sums.map(|sum| sum * self.lanes.alpha)),
+            strength,
+            inverse,
+            back: &self.walk.back[rows.clone()],
+        };
+        rows.move_all::<CLOSE>(mine, &self.omega, |_| *shift, tally);
     }
 
     /// Moves the rows, from what flows into them.
@@ -130,6 +227,16 @@ impl<T: Real, const L: usize> Rows<'_, T, L> {
         shift: impl Fn(usize) -> [f64; L],
         tally: &mut Tally<L>,
     ) {
+        if L > 1 {
+            let scales = self.strength.iter().zip(self.inverse).zip(self.back);
+            let rows = self.sums.iter().zip(mine).zip(scales).enumerate();
+            for (at, ((sums, mine), ((&strength, &inverse), &back))) in rows {
+                let scales = (strength, inverse, back);
+                let (shift, strand) = (shift(at), at % STRANDS);
+                move_row::<_, L, CLOSE>(sums, scales, (omega, &shift), mine, (tally, strand));
+            }
+            return;
+        }
         let (sums, last_sums) = self.sums.as_chunks();
         let (mine, last_mine) = mine.as_chunks_mut();
         let (strength, last_strength) = self.strength.as_chunks();
@@ -161,6 +268,39 @@ impl<T: Real, const L: usize> Rows<'_, T, L> {
             move_rows::<_, L, CLOSE>(&rows.0, &mut rows.1, scales, omega, shift, tally);
             last_mine.copy_from_slice(&rows.1[..count]);
         }
+    }
+}
+
+#[inline(always)]
+fn add<const L: usize>(to: &mut [f64; L], more: [f64; L]) {
+    (0..L).for_each(|lane| to[lane] += more[lane]);
+}
+
+/// Moves one row, of several lanes.
+#[inline(always)]
+fn move_row<T: Real, const L: usize, const CLOSE: bool>(
+    sums: &[f64; L],
+    (strength, inverse, back): (T, T, u8),
+    (omega, shift): (&[f64; L], &[f64; L]),
+    mine: &mut [T; L],
+    (tally, strand): (&mut Tally<L>, usize),
+) {
+    let (strength, inverse) = (strength.wide(), inverse.wide());
+    let old = mine.map(Real::wide);
+    let new: [T; L] = std::array::from_fn(|lane| {
+        let target = sums[lane] * inverse - shift[lane];
+        T::of(old[lane] + omega[lane] * (target - old[lane]))
+    });
+    *mine = new;
+    let way: [f64; L] = std::array::from_fn(|lane| strength * (new[lane].wide() - old[lane]).abs());
+    let mass: [f64; L] = std::array::from_fn(|lane| strength * new[lane].wide());
+    add(&mut tally.moved[strand], way);
+    add(&mut tally.mass[strand], mass);
+    if CLOSE {
+        add(
+            &mut tally.back[strand],
+            way.map(|way| f64::from(back) * way),
+        );
     }
 }
 
@@ -257,29 +397,18 @@ impl<T: Real, P: Place<T, L>, const L: usize, const CLOSE: bool> WithSimd
             mut place,
         } = self.0;
         let (walk, lanes) = (sweep.walk, sweep.lanes);
-        let (alpha, leaves) = (lanes.alpha, [1.0 - lanes.alpha; L]);
-        let shift = sweep.constant[0].map(|value| leaves[0] * value);
+        let leaves = [1.0 - lanes.alpha; L];
         let mut tally = Tally::default();
         let mut buffer = [[0.0; L]; CHUNK];
+        let plain = sweep.is_plain(block, &block.rows);
         for run in walk.runs(block) {
-            // Moved octet by octet, while the next one's values are on their way.
-            if L == 1 && !run.octets.is_empty() && sweep.is_plain(block, run) {
-                for octet in walk.octets.of(run) {
-                    let sums = octet_sums(walk, &octet, place.read());
-                    let (strength, inverse) = scales(walk, &octet);
-                    let rows = Rows {
-                        sums: &sums.map(|sums| sums.map(|sum| sum * alpha)),
-                        strength: &strength,
-                        inverse: &inverse,
-                        back: &walk.back[octet.rows()],
-                    };
-                    let mine = place.rows(octet.rows());
-                    rows.move_all::<CLOSE>(mine, &sweep.omega, |_| shift, &mut tally);
-                }
+            let abreast = L > 1 || !run.octets.is_empty();
+            if abreast && (plain || sweep.is_plain(block, &run.rows)) {
+                sweep.plain_run::<CLOSE>(run, &mut place, &mut tally);
                 continue;
             }
             let seeds = (&lanes.seeds[..], &leaves);
-            let sums = inflow(walk, run, alpha, seeds, place.read(), &mut buffer);
+            let sums = inflow(walk, run, lanes.alpha, seeds, place.read(), &mut buffer);
             let mine = place.rows(run.rows.clone());
             sweep.settle::<CLOSE>(block, run, sums, mine, &mut tally);
         }
