@@ -142,13 +142,22 @@ pub(crate) fn table_sums<T: Real, V: OctetValues, const L: usize>(
     z: &[[T; L]],
 ) -> [[f64; L]; SIDE] {
     let mut sums = [[0.0; L]; SIDE];
-    for (at, columns) in table.iter().enumerate() {
-        for side in 0..SIDE {
-            let from = &z[columns[side] as usize];
-            for lane in 0..L {
-                sums[side][lane] += values.times(at, side, from[lane].wide());
+    for (at, &columns) in table.iter().enumerate() {
+        if L == 1 {
+            for side in 0..SIDE {
+                sums[side][0] += values.times(at, side, z[columns[side] as usize][0].wide());
             }
+            continue;
         }
+        let add = |sum: [f64; L], side: usize| -> [f64; L] {
+            let from = &z[columns[side] as usize];
+            std::array::from_fn(|lane| sum[lane] + values.times(at, side, from[lane].wide()))
+        };
+        // One by one, so that the lanes of each sum are one register.
+        let [a, b, c, d, e, f, g, h] = sums;
+        let low = (add(a, 0), add(b, 1), add(c, 2), add(d, 3));
+        let high = (add(e, 4), add(f, 5), add(g, 6), add(h, 7));
+        sums = [low.0, low.1, low.2, low.3, high.0, high.1, high.2, high.3];
     }
     sums
 }

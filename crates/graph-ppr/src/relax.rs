@@ -19,6 +19,7 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::graph::Dangling;
@@ -324,24 +325,28 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 copy.rows_mut()
             }
         };
-        let mut below = [0.0; L];
-        for block in &self.walk.blocks {
-            for run in self.walk.runs(block) {
-                for row in run.rows.clone() {
-                    let component = match block.largest {
-                        true => 0,
-                        false => self.walk.components.of_row(row),
-                    };
-                    let strength = self.walk.strength_of(row, run.depth);
-                    for lane in 0..L {
-                        let value = scores[row][lane].wide() + self.constant[component][lane];
-                        let value = value * strength;
-                        below[lane] += value.min(0.0);
-                        scores[row][lane] = T::of(value.max(0.0));
+        let (walk, constant) = (self.walk, &self.constant);
+        let below = Arch::new().dispatch(|| {
+            let mut below = [0.0; L];
+            for block in &walk.blocks {
+                for run in walk.runs(block) {
+                    for row in run.rows.clone() {
+                        let component = match block.largest {
+                            true => 0,
+                            false => walk.components.of_row(row),
+                        };
+                        let (strength, from) = (walk.strength_of(row, run.depth), scores[row]);
+                        let value = |lane: usize| {
+                            (from[lane].wide() + constant[component][lane]) * strength
+                        };
+                        let values: [f64; L] = std::array::from_fn(value);
+                        below = std::array::from_fn(|lane| below[lane] + values[lane].min(0.0));
+                        scores[row] = values.map(|value| T::of(value.max(0.0)));
                     }
                 }
             }
-        }
+            below
+        });
         let sums: [f64; L] = std::array::from_fn(|lane| self.kept[lane] - below[lane]);
         outwards(
             self.walk,

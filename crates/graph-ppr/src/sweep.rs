@@ -97,8 +97,8 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
         }
     }
 
-    /// One lane is moved octet by octet, while the next one's values are on their way; of several
-    /// lanes a row is enough to fill the registers.
+    /// Eight rows at a time, while the next ones' values are on their way. Where lengths differ several
+    /// lanes are moved row by row: one row is enough to fill the registers.
     #[inline(always)]
     fn move_run<V: Values, O: OctetValues, const CLOSE: bool>(
         &self,
@@ -109,23 +109,7 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
         tally: &mut Tally<L>,
     ) {
         let walk = self.walk;
-        if L > 1 {
-            for (at, row) in run.rows.clone().enumerate() {
-                let sums = row_sum(&walk.incoming, values, row, place.read());
-                let sums = sums.map(|sum| sum * self.lanes.alpha);
-                let [mine] = place.rows(row..row + 1) else {
-                    continue;
-                };
-                let scales = (walk.strength[row], walk.inverse[row], walk.back[row]);
-                move_row::<_, L, CLOSE>(
-                    &sums,
-                    scales,
-                    (&self.omega, shift),
-                    mine,
-                    (tally, at % STRANDS),
-                );
-            }
-        } else if run.depth > 0 {
+        if run.depth > 0 {
             let table = run.start..run.start + run.depth * run.octets.len();
             let (columns, copied) = (&walk.octets.columns[table.clone()], copied.of_octet(table));
             let mut rows = run.rows.start..run.rows.start + SIDE;
@@ -137,13 +121,23 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
                 self.move_octet::<CLOSE>(&rows, sums, &scales, shift, (mine, tally));
                 rows = rows.end..rows.end + SIDE;
             }
-        } else {
+        } else if L == 1 {
             for octet in walk.octets.of(run) {
                 let sums = octet_sums(walk, &octet, place.read());
                 let depth = if octet.even { octet.depth } else { 0 };
                 let (rows, scales) = (octet.rows(), scales(walk, &octet.rows(), depth));
                 let mine = place.rows(rows.clone());
                 self.move_octet::<CLOSE>(&rows, sums, &scales, shift, (mine, tally));
+            }
+        } else {
+            for (at, row) in run.rows.clone().enumerate() {
+                let sums = row_sum(&walk.incoming, values, row, place.read());
+                let sums = sums.map(|sum| sum * self.lanes.alpha);
+                let scales = (walk.strength[row], walk.inverse[row], walk.back[row]);
+                for mine in place.rows(row..row + 1) {
+                    let (how, to) = ((&self.omega, shift), (&mut *tally, at % STRANDS));
+                    move_row::<_, L, CLOSE>(&sums, scales, how, mine, to);
+                }
             }
         }
     }
@@ -157,11 +151,30 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
         shift: &[f64; L],
         (mine, tally): (&mut [[T; L]], &mut Tally<L>),
     ) {
+        let back = &self.walk.back[rows.clone()];
+        if L > 1 {
+            let (Some(mine), Some(back)) = (mine.first_chunk_mut(), back.first_chunk()) else {
+                return;
+            };
+            let [a, b, c, d, e, f, g, h]: &mut [[T; L]; SIDE] = mine;
+            let back: &[u8; SIDE] = back;
+            // One by one: in a loop, rows and not lanes would become vectors.
+            macro_rules! move_each {
+                ($($side:literal $mine:ident),*) => {$(
+                    let sum = sums[$side].map(|sum| sum * self.lanes.alpha);
+                    let scales = (strength[$side], inverse[$side], back[$side]);
+                    let (how, to) = ((&self.omega, shift), (&mut *tally, $side));
+                    move_row::<_, L, CLOSE>(&sum, scales, how, $mine, to);
+                )*};
+            }
+            move_each!(0 a, 1 b, 2 c, 3 d, 4 e, 5 f, 6 g, 7 h);
+            return;
+        }
         let rows = Rows {
             sums: &sums.map(|sums| sums.map(|sum| sum * self.lanes.alpha)),
             strength,
             inverse,
-            back: &self.walk.back[rows.clone()],
+            back,
         };
         rows.move_all::<CLOSE>(mine, &self.omega, |_| *shift, tally);
     }
