@@ -33,6 +33,7 @@ impl Run {
     /// one octet alone is none. `None` where the octet has to begin a run.
     fn depth_with(&self, depth: usize, even: bool) -> Option<usize> {
         match self.depth {
+            0 if even && depth > 0 => None,
             0 => Some(0),
             own if even && own == depth => Some(own),
             _ if self.octets.len() == 1 => Some(0),
