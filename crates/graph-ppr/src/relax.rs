@@ -24,11 +24,12 @@ use rayon::prelude::*;
 
 use crate::graph::Dangling;
 use crate::kernel::Seed;
+use crate::moves::Swept;
 use crate::omega::{Omega, guessed_radius};
 use crate::push::{PushSpace, near};
 use crate::real::Real;
 use crate::solve::{Lanes, Solved};
-use crate::sweep::{Aside, Standing, Sweep, Swept};
+use crate::sweep::{Aside, Standing, Sweep};
 use crate::walk::{Block, Walk};
 
 /// Sweeps until each lane is within the tolerance.
