@@ -17,6 +17,8 @@ within the tolerance in L1, scikit-network is fitted with power iteration or pus
 distances to our solution at 1e-14, which the tests hold against other libraries; `top_100` is the
 overlap of the 100 best with it. Reported are medians over rounds. Every query of one round finds its
 memory cold, after the others have run; "8 in a row" is what one of eight different queries costs.
+"batches" compares eight queries one after the other with a batch of them, on this graph and on one of
+a tenth, whose eight vectors fit a second-level cache where those of this one do not.
 """
 
 import argparse
@@ -48,32 +50,34 @@ N, ALPHA = arguments.nodes, arguments.alpha
 rng = np.random.default_rng(14)
 
 
-def edges():
+def edges(nodes, entries):
     """Distinct pairs, smaller number first."""
-    share = np.arange(1, N + 1) ** -0.5
+    share = np.arange(1, nodes + 1) ** -0.5
     cumulative = np.cumsum(share / share.sum())
-    wanted = arguments.entries // 2
+    wanted = entries // 2
     found = np.empty(0, dtype=np.int64)
     while len(found) < wanted:
         ends = np.searchsorted(cumulative, rng.random((2, wanted + wanted // 4)) * cumulative[-1])
         low, high = ends.min(0).astype(np.int64), ends.max(0).astype(np.int64)
         keep = low != high
-        found = np.unique(np.concatenate([found, low[keep] * N + high[keep]]))
+        found = np.unique(np.concatenate([found, low[keep] * nodes + high[keep]]))
     found = rng.choice(found, wanted, replace=False)
-    names = rng.permutation(N)
-    return np.stack([names[found // N], names[found % N]], axis=1)
+    names = rng.permutation(nodes)
+    return np.stack([names[found // nodes], names[found % nodes]], axis=1)
 
 
-EDGES = edges()
+EDGES = edges(N, arguments.entries)
 folder = tempfile.TemporaryDirectory()
-edge_file, out_file = (str(pathlib.Path(folder.name) / name) for name in ("edges.u32", "scores.f64"))
-EDGES.astype("<u4").tofile(edge_file)
+out_file = str(pathlib.Path(folder.name) / "scores.f64")
 
 
 class Rust:
-    def __init__(self):
+    def __init__(self, nodes, pairs):
+        edge_file = str(pathlib.Path(folder.name) / f"{nodes}.u32")
+        pairs.astype("<u4").tofile(edge_file)
+        self.nodes = nodes
         self.process = subprocess.Popen(
-            [arguments.rust, str(N), edge_file, out_file, arguments.order],
+            [arguments.rust, str(nodes), edge_file, out_file, arguments.order],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.facts = json.loads(self.process.stdout.readline())
 
@@ -86,13 +90,17 @@ class Rust:
         answer = self.ask(f"{command} {','.join(map(str, seeds))}")
         return answer.pop("seconds"), np.fromfile(out_file, dtype="<f8"), answer
 
+    def eight(self, seeds):
+        """Seeds of eight queries, the given ones last."""
+        return [",".join(map(str, (seeds + 7919 * at) % self.nodes)) for at in reversed(range(8))]
+
     def batch(self, command, seeds):
-        lists = ";".join(",".join(map(str, (seeds + 7919 * at) % N)) for at in reversed(range(8)))
+        lists = ";".join(self.eight(seeds))
         answer = self.ask(f"{command} {lists}")
         return answer.pop("seconds") / 8, np.fromfile(out_file, dtype="<f8"), answer
 
 
-rust = Rust()
+rust = Rust(N, EDGES)
 systems = {"cornu f64 1e-10": lambda seeds: rust.run(f"solve f64 auto {ALPHA} 1e-10", seeds)}
 systems["cornu f64 1e-10 power"] = lambda seeds: rust.run(f"solve f64 power {ALPHA} 1e-10", seeds)
 systems["cornu f32 1e-6"] = lambda seeds: rust.run(f"solve f32 auto {ALPHA} 1e-6", seeds)
@@ -187,9 +195,34 @@ for turn in range(arguments.rounds + 1):
             row["l1_error"].append(float(np.abs(scores - exact).sum()))
             row["top_100"].append(len(best & set(np.argsort(-scores, kind="stable")[:100].tolist())))
 
+
+
+def batch_gain(program, kind, tolerance):
+    """Eight queries one after the other and as a batch, in turn: medians by query, and their ratio."""
+    alone, batch = [], []
+    for turn in range(arguments.rounds + 1):
+        eight = program.eight(rng.choice(program.nodes, 3, replace=False))
+        one = [program.ask(f"solve {kind} auto {ALPHA} {tolerance} {seeds}") for seeds in eight]
+        all_eight = program.ask(f"batch {kind} {ALPHA} {tolerance} {';'.join(eight)}")
+        if turn:
+            alone.append(sum(answer["seconds"] for answer in one) / 8)
+            batch.append(all_eight["seconds"] / 8)
+    ratios = [one / many for one, many in zip(alone, batch)]
+    return {"ms_alone": round(statistics.median(alone) * 1e3, 3),
+            "ms_in_batch": round(statistics.median(batch) * 1e3, 3),
+            "gain": round(statistics.median(ratios), 2),
+            "vectors_mb": program.nodes * 8 * (8 if kind == "f64" else 4) / 1e6}
+
+
+# A graph of a tenth beside it, whose eight vectors are in the second-level cache of most cores.
+small = Rust(N // 10, edges(N // 10, arguments.entries // 10))
+batches = {f"{kind} {program.nodes} nodes": batch_gain(program, kind, tolerance)
+           for program in (small, rust) for kind, tolerance in (("f64", "1e-10"), ("f32", "1e-6"))}
+
 report = {"nodes": N, "entries": rust.facts["entries"], "alpha": ALPHA, "threads": arguments.threads,
           "order": arguments.order, "rounds": arguments.rounds, "load": os.getloadavg()[0],
-          "memory": rust.ask("stream"), "facts": rust.facts, "systems": {}}
+          "memory": rust.ask("stream"), "facts": rust.facts, "batches": batches,
+          "systems": {}}
 baseline = measured.get("igraph prpack", {}).get("seconds")
 for name, row in measured.items():
     summary = {"ms": round(statistics.median(row["seconds"]) * 1e3, 3),

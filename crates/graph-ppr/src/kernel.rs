@@ -74,16 +74,19 @@ pub(crate) fn inflow<'a, T: Real, const L: usize>(
     out
 }
 
-/// The strengths of an octet's rows, and what they are divided into. In an undirected graph whose
-/// weights are 1 they are lengths of rows: to read two more vectors would cost a quarter of a sweep.
+/// The strengths of an octet's rows, and what they are divided into.
+pub(crate) type Scales<T> = ([T; SIDE], [T; SIDE]);
+
+/// Of eight rows, of which each has `depth` entries if that is not 0. In an undirected graph whose
+/// weights are 1 that is their strength: to read two more vectors would cost a quarter of a sweep.
 #[inline(always)]
-pub(crate) fn scales<T: Real>(walk: &Walk<T>, octet: &Octet) -> ([T; SIDE], [T; SIDE]) {
-    if walk.is_undirected() && walk.is_value_free() && octet.even && octet.depth > 0 {
-        let depth = octet.depth as f64;
+pub(crate) fn scales<T: Real>(walk: &Walk<T>, rows: &Range<usize>, depth: usize) -> Scales<T> {
+    if walk.is_undirected() && walk.is_value_free() && depth > 0 {
+        let depth = depth as f64;
         return ([T::of(depth); SIDE], [T::of(1.0 / depth); SIDE]);
     }
     let of = |from: &[T]| {
-        let rows = from[octet.rows()].first_chunk();
+        let rows = from[rows.clone()].first_chunk();
         rows.copied().unwrap_or_default()
     };
     (of(&walk.strength), of(&walk.inverse))
@@ -114,15 +117,7 @@ fn sums_abreast<T: Real, V: Values, O: OctetValues, const L: usize>(
 ) -> [[f64; L]; SIDE] {
     let range = octet.start..octet.start + octet.depth;
     let copied = copied.of_octet(range.clone());
-    let mut sums = [[0.0; L]; SIDE];
-    for (at, columns) in walk.octets.columns[range].iter().enumerate() {
-        for side in 0..SIDE {
-            let from = &z[columns[side] as usize];
-            for lane in 0..L {
-                sums[side][lane] += copied.times(at, side, from[lane].wide());
-            }
-        }
-    }
+    let mut sums = table_sums(&walk.octets.columns[range], copied, z);
     if !octet.even {
         let matrix = &walk.incoming;
         for (row, sum) in octet.rows().zip(&mut sums) {
@@ -135,6 +130,34 @@ fn sums_abreast<T: Real, V: Values, O: OctetValues, const L: usize>(
                 }
             }
         }
+    }
+    sums
+}
+
+/// The sums of the copied part of an octet.
+#[inline(always)]
+pub(crate) fn table_sums<T: Real, V: OctetValues, const L: usize>(
+    table: &[[u32; SIDE]],
+    values: V,
+    z: &[[T; L]],
+) -> [[f64; L]; SIDE] {
+    let mut sums = [[0.0; L]; SIDE];
+    for (at, &columns) in table.iter().enumerate() {
+        if L == 1 {
+            for side in 0..SIDE {
+                sums[side][0] += values.times(at, side, z[columns[side] as usize][0].wide());
+            }
+            continue;
+        }
+        let add = |sum: [f64; L], side: usize| -> [f64; L] {
+            let from = &z[columns[side] as usize];
+            std::array::from_fn(|lane| sum[lane] + values.times(at, side, from[lane].wide()))
+        };
+        // One by one, so that the lanes of each sum are one register.
+        let [a, b, c, d, e, f, g, h] = sums;
+        let low = (add(a, 0), add(b, 1), add(c, 2), add(d, 3));
+        let high = (add(e, 4), add(f, 5), add(g, 6), add(h, 7));
+        sums = [low.0, low.1, low.2, low.3, high.0, high.1, high.2, high.3];
     }
     sums
 }
@@ -154,7 +177,7 @@ fn row_sums<T: Real, V: Values, const L: usize>(
 
 /// Σ W_uv z_u over the row of v.
 #[inline(always)]
-fn row_sum<T: Real, V: Values, const L: usize>(
+pub(crate) fn row_sum<T: Real, V: Values, const L: usize>(
     matrix: &Matrix,
     values: V,
     row: usize,
@@ -190,13 +213,13 @@ fn row_sum<T: Real, V: Values, const L: usize>(
 }
 
 /// The weights of a matrix: all 1, or a slice.
-trait Values: Copy + Send + Sync {
+pub(crate) trait Values: Copy + Send + Sync {
     fn of_row(self, entries: Range<usize>) -> Self;
     fn times(self, at: usize, z: f64) -> f64;
 }
 
 #[derive(Clone, Copy)]
-struct Ones;
+pub(crate) struct Ones;
 
 impl Values for Ones {
     #[inline(always)]
@@ -221,7 +244,7 @@ impl<W: Real> Values for &[W] {
 }
 
 /// The weights of eight rows side by side.
-trait OctetValues: Copy {
+pub(crate) trait OctetValues: Copy {
     fn of_octet(self, entries: Range<usize>) -> Self;
     fn times(self, at: usize, side: usize, z: f64) -> f64;
 }

@@ -52,6 +52,7 @@ pub mod hippocampal;
 mod kernel;
 pub mod keys;
 mod layout;
+mod moves;
 mod octets;
 mod omega;
 mod order;

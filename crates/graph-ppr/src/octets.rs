@@ -23,6 +23,23 @@ pub(crate) struct Run {
     pub(crate) octets: Range<usize>,
     /// Where their copy begins.
     pub(crate) start: usize,
+    /// How many entries each of the rows has, where that is one number: the run is a *slab*, a whole
+    /// table of columns. 0 for others.
+    pub(crate) depth: usize,
+}
+
+impl Run {
+    /// What one octet more makes of a run of octets: a slab stays one while depths are equal, and
+    /// one octet alone is none. `None` where the octet has to begin a run.
+    fn depth_with(&self, depth: usize, even: bool) -> Option<usize> {
+        match self.depth {
+            0 if even && depth > 0 => None,
+            0 => Some(0),
+            own if even && own == depth => Some(own),
+            _ if self.octets.len() == 1 => Some(0),
+            _ => None,
+        }
+    }
 }
 
 /// Eight rows that follow each other.
@@ -69,20 +86,26 @@ impl Octets {
             let short = rows.end <= block.end && rows.clone().all(|row| length(row) < LONG);
             let (octet, start) = (self.depths.len(), self.columns.len());
             let rows = if short { rows } else { row..row + 1 };
-            if short {
-                self.copy(matrix, row);
-            }
+            let (depth, even) = match short {
+                true => self.copy(matrix, row),
+                false => (0, false),
+            };
             row = rows.end;
             let octets = octet..self.depths.len();
-            match runs[first..].last_mut() {
-                Some(run) if run.octets.is_empty() != short && row - run.rows.start <= CHUNK => {
+            let fits =
+                |run: &&mut Run| run.octets.is_empty() != short && row - run.rows.start <= CHUNK;
+            let last = runs[first..].last_mut().filter(fits);
+            match last.and_then(|run| Some((run.depth_with(depth, even)?, run))) {
+                Some((depth, run)) => {
                     run.rows.end = row;
                     run.octets.end = octets.end;
+                    run.depth = depth;
                 }
-                _ => runs.push(Run {
+                None => runs.push(Run {
                     rows,
                     octets,
                     start,
+                    depth: if even { depth } else { 0 },
                 }),
             }
         }
@@ -105,7 +128,8 @@ impl Octets {
         })
     }
 
-    fn copy(&mut self, matrix: &Matrix, first: usize) {
+    /// Returns how many entries of each row that is, and whether it is all of them.
+    fn copy(&mut self, matrix: &Matrix, first: usize) -> (usize, bool) {
         let starts: [usize; SIDE] = std::array::from_fn(|lane| matrix.starts[first + lane]);
         let length = |lane: usize| matrix.starts[first + lane + 1] - starts[lane];
         let depth = (0..SIDE).map(length).min().unwrap_or(0);
@@ -122,6 +146,7 @@ impl Octets {
                 Weights::Double(weights) => self.double.push(entries.map(|entry| weights[entry])),
             }
         }
+        (depth, even)
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -248,7 +248,7 @@ fn refine<T: Real>(
     (given, read)
 }
 
-/// A start for an exact solver: what push finds with about a fifth of the entries, as rows with
+/// A start for an exact solver: what push finds with at most a fifth of the entries, as rows with
 /// their scores. Where weights differ ε would allow far more, so it stops behind the round in which
 /// it has read so many. The precision is that of `f32`.
 pub(crate) fn near<T: Real>(
@@ -342,21 +342,22 @@ fn run<T: Real, S: Real>(
             }
             place.state = REACHED;
             let residual = place.residual.wide();
+            let entries = matrix.starts[row]..matrix.starts[row + 1];
+            let strength = walk.strength_of(row, entries.len());
             // Below the smallest normal number rounding may keep a residual as it is, for ever.
             let least = f64::from(f32::MIN_POSITIVE);
-            if residual <= (epsilon * walk.strength[row].wide()).max(least) {
+            if residual <= (epsilon * strength).max(least) {
                 continue;
             }
             place.residual = S::default();
             place.kept = S::of(place.kept.wide() + (1.0 - alpha) * residual);
-            let entries = matrix.starts[row]..matrix.starts[row + 1];
             tally.pushes += 1;
             tally.entries += entries.len();
             if entries.is_empty() {
                 tally.aside += alpha * residual;
                 continue;
             }
-            let each = alpha * residual * walk.inverse[row].wide();
+            let each = alpha * residual / strength;
             let room = waiting + entries.len();
             if next.len() < room {
                 next.resize(room * 2, 0);

@@ -19,15 +19,17 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::graph::Dangling;
 use crate::kernel::Seed;
+use crate::moves::Swept;
 use crate::omega::{Omega, guessed_radius};
 use crate::push::{PushSpace, near};
 use crate::real::Real;
 use crate::solve::{Lanes, Solved};
-use crate::sweep::{Aside, Standing, Sweep, Swept};
+use crate::sweep::{Aside, Standing, Sweep};
 use crate::walk::{Block, Walk};
 
 /// Sweeps until each lane is within the tolerance.
@@ -131,9 +133,20 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             }
             // The others begin with what is near the seeds..
             let linked = seeds.filter(|seed| (seed.0 as usize) < walk.alone);
+            let mut of_seeds = linked
+                .clone()
+                .map(|seed| walk.components.of_row(seed.0 as usize));
+            let first = of_seeds.next().unwrap_or(0);
+            let only = of_seeds.all(|component| component == first);
             for (row, score) in near(walk, linked, lanes.alpha, &mut space) {
-                y.rows_mut()[row][lane] = T::of(score * walk.inverse[row].wide());
-                constant[walk.components.of_row(row)][lane] -= score;
+                let strength = walk.strength_of(row, walk.length(row));
+                y.rows_mut()[row][lane] = T::of(score / strength);
+                let component = if only {
+                    first
+                } else {
+                    walk.components.of_row(row)
+                };
+                constant[component][lane] -= score;
             }
         }
         seeded.sort_unstable();
@@ -169,12 +182,13 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
     const CLOSE: f64 = 10.0;
 
     fn run(&mut self, most: usize) -> [Option<Solved<T>>; L] {
-        let mut solved = [const { None }; L];
+        let (mut solved, mut open) = ([const { None }; L], self.lanes.wanted);
         for iteration in 1..=most {
             let swept = self.sweep();
             let missing = self.set_masses(swept.mass);
+            let mut done = [false; L];
             for lane in 0..L {
-                if !self.lanes.wanted[lane] || solved[lane].is_some() {
+                if !open[lane] {
                     continue;
                 }
                 let residual = self.residual(lane, &swept, missing[lane]);
@@ -182,8 +196,9 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 self.last[lane] = residual;
                 let converged = residual <= self.lanes.tolerance;
                 if converged || iteration == most {
+                    (done[lane], open[lane]) = (true, false);
                     solved[lane] = Some(Solved {
-                        scores: self.scores(lane),
+                        scores: Vec::new(),
                         iterations: iteration,
                         residual,
                         converged,
@@ -193,7 +208,16 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 let near = residual * falls <= Self::CLOSE * self.lanes.tolerance;
                 self.close[lane] = near || iteration + 1 == most;
             }
-            if (0..L).all(|lane| solved[lane].is_some() || !self.lanes.wanted[lane]) {
+            let last = !open.contains(&true);
+            if done.contains(&true) {
+                let scores = self.scores(&done, last);
+                for (solved, scores) in solved.iter_mut().zip(scores) {
+                    if let Some(solved) = solved.as_mut().filter(|_| !scores.is_empty()) {
+                        solved.scores = scores;
+                    }
+                }
+            }
+            if last {
                 break;
             }
         }
@@ -291,24 +315,70 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
         (swept + swept.min((1.0 - alpha) / alpha * missing)) / self.kept[lane]
     }
 
-    /// Values below 0 are errors by at least as much, so 0 is nearer to the solution.
-    fn scores(&self, lane: usize) -> Vec<T> {
-        let (walk, y) = (self.walk, self.y.rows());
-        let mut below = 0.0;
-        let mut scores = walk.outwards(|row| {
-            let constant = self.constant[walk.components.of_row(row)][lane];
-            let value = (y[row][lane].wide() + constant) * walk.strength[row].wide();
-            if value < 0.0 {
-                below += value;
+    /// The scores of some lanes. `last` says that no sweep follows, so that they may be made where
+    /// the vector stands. Values below 0 are errors by at least as much, so 0 is nearer to the solution.
+    fn scores(&mut self, done: &[bool; L], last: bool) -> [Vec<T>; L] {
+        let mut copy = Lines::new(if last { 0 } else { self.walk.nodes() });
+        let scores = match last {
+            true => self.y.rows_mut(),
+            false => {
+                copy.rows_mut().copy_from_slice(self.y.rows());
+                copy.rows_mut()
             }
-            T::of(value.max(0.0))
+        };
+        let (walk, constant) = (self.walk, &self.constant);
+        let below = Arch::new().dispatch(|| {
+            let mut below = [0.0; L];
+            for block in &walk.blocks {
+                for run in walk.runs(block) {
+                    for row in run.rows.clone() {
+                        let component = match block.largest {
+                            true => 0,
+                            false => walk.components.of_row(row),
+                        };
+                        let (strength, from) = (walk.strength_of(row, run.depth), scores[row]);
+                        let value = |lane: usize| {
+                            (from[lane].wide() + constant[component][lane]) * strength
+                        };
+                        let values: [f64; L] = std::array::from_fn(value);
+                        below = std::array::from_fn(|lane| below[lane] + values[lane].min(0.0));
+                        scores[row] = values.map(|value| T::of(value.max(0.0)));
+                    }
+                }
+            }
+            below
         });
-        let sum = self.kept[lane] - below;
-        if sum != 1.0 {
-            scores
-                .iter_mut()
-                .for_each(|score| *score = T::of(score.wide() / sum));
-        }
-        scores
+        let sums: [f64; L] = std::array::from_fn(|lane| self.kept[lane] - below[lane]);
+        outwards(
+            self.walk,
+            scores,
+            |lane, score| match sums[lane] {
+                1.0 => score,
+                sum => T::of(score.wide() / sum),
+            },
+            done,
+        )
     }
+}
+
+/// Some lanes of a vector in the graph's order, each by itself. A few nodes at a time, so that a row
+/// is fetched once for all lanes.
+fn outwards<T: Real, const L: usize>(
+    walk: &Walk<T>,
+    rows: &[[T; L]],
+    value: impl Fn(usize, T) -> T,
+    wanted: &[bool; L],
+) -> [Vec<T>; L] {
+    const TOGETHER: usize = 64;
+    let mut out = wanted.map(|wanted| Vec::with_capacity(if wanted { walk.nodes() } else { 0 }));
+    let mut some = [[T::default(); L]; TOGETHER];
+    for nodes in walk.rows_of_nodes().chunks(TOGETHER) {
+        for (some, &row) in some.iter_mut().zip(nodes) {
+            *some = rows[row as usize];
+        }
+        for (lane, out) in out.iter_mut().enumerate().filter(|&(lane, _)| wanted[lane]) {
+            out.extend(some[..nodes.len()].iter().map(|row| value(lane, row[lane])));
+        }
+    }
+    out
 }

@@ -7,32 +7,15 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::kernel::{CHUNK, STRANDS, inflow, octet_sums, scales, seeds_of, strand_sum};
-use crate::octets::Run;
+use crate::kernel::{
+    CHUNK, OctetValues, Ones, STRANDS, Scales, Values, inflow, octet_sums, row_sum, scales,
+    seeds_of, table_sums,
+};
+use crate::moves::{Rows, Swept, Tally, move_row};
+use crate::octets::{Run, SIDE};
 use crate::real::Real;
 use crate::solve::Lanes;
-use crate::walk::{Block, Walk};
-
-/// What a sweep comes to, by lane.
-#[derive(Clone, Copy)]
-pub(crate) struct Swept<const L: usize> {
-    /// L1 distance that p moved.
-    pub(crate) moved: [f64; L],
-    /// The same, of each node that part whose edges lead to nodes before it.
-    pub(crate) back: [f64; L],
-    /// Sum of strength · y over the rows.
-    pub(crate) mass: [f64; L],
-}
-
-impl<const L: usize> Swept<L> {
-    pub(crate) fn nothing() -> Self {
-        Self {
-            moved: [0.0; L],
-            back: [0.0; L],
-            mass: [0.0; L],
-        }
-    }
-}
+use crate::walk::{Block, Walk, Weights};
 
 /// One sweep, as its blocks see it.
 pub(crate) struct Sweep<'a, T, const L: usize> {
@@ -63,10 +46,117 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
 
     /// Whether nothing but edges to the largest component flows into the rows.
     #[inline(always)]
-    fn is_plain(&self, block: &Block, run: &Run) -> bool {
+    fn is_plain(&self, block: &Block, rows: &Range<usize>) -> bool {
         block.largest
-            && seeds_of(&self.lanes.seeds, &run.rows).is_empty()
-            && self.walk.loops_of(&run.rows).is_empty()
+            && seeds_of(&self.lanes.seeds, rows).is_empty()
+            && self.walk.loops_of(rows).is_empty()
+    }
+
+    /// Moves the rows of a run that is plain.
+    #[inline(always)]
+    fn plain_run<const CLOSE: bool>(
+        &self,
+        run: &Run,
+        place: &mut impl Place<T, L>,
+        tally: &mut Tally<L>,
+    ) {
+        let (matrix, copy) = (&self.walk.incoming, &self.walk.octets);
+        let shift = self.constant[0].map(|value| (1.0 - self.lanes.alpha) * value);
+        match &matrix.weights {
+            Weights::Ones => {
+                self.move_run::<_, _, CLOSE>((Ones, Ones), run, &shift, place, tally);
+            }
+            Weights::Single(w) => {
+                let weights = (&w[..], &copy.single[..]);
+                self.move_run::<_, _, CLOSE>(weights, run, &shift, place, tally);
+            }
+            Weights::Double(w) => {
+                let weights = (&w[..], &copy.double[..]);
+                self.move_run::<_, _, CLOSE>(weights, run, &shift, place, tally);
+            }
+        }
+    }
+
+    /// Eight rows at a time, while the next ones' values are on their way. Where lengths differ several
+    /// lanes are moved row by row: one row is enough to fill the registers.
+    #[inline(always)]
+    fn move_run<V: Values, O: OctetValues, const CLOSE: bool>(
+        &self,
+        (values, copied): (V, O),
+        run: &Run,
+        shift: &[f64; L],
+        place: &mut impl Place<T, L>,
+        tally: &mut Tally<L>,
+    ) {
+        let walk = self.walk;
+        if run.depth > 0 {
+            let table = run.start..run.start + run.depth * run.octets.len();
+            let (columns, copied) = (&walk.octets.columns[table.clone()], copied.of_octet(table));
+            let mut rows = run.rows.start..run.rows.start + SIDE;
+            for (at, columns) in columns.chunks_exact(run.depth).enumerate() {
+                let copied = copied.of_octet(at * run.depth..(at + 1) * run.depth);
+                let sums = table_sums(columns, copied, place.read());
+                let scales = scales(walk, &rows, run.depth);
+                let mine = place.rows(rows.clone());
+                self.move_octet::<CLOSE>(&rows, sums, &scales, shift, (mine, tally));
+                rows = rows.end..rows.end + SIDE;
+            }
+        } else if L == 1 {
+            for octet in walk.octets.of(run) {
+                let sums = octet_sums(walk, &octet, place.read());
+                let depth = if octet.even { octet.depth } else { 0 };
+                let (rows, scales) = (octet.rows(), scales(walk, &octet.rows(), depth));
+                let mine = place.rows(rows.clone());
+                self.move_octet::<CLOSE>(&rows, sums, &scales, shift, (mine, tally));
+            }
+        } else {
+            for (at, row) in run.rows.clone().enumerate() {
+                let sums = row_sum(&walk.incoming, values, row, place.read());
+                let sums = sums.map(|sum| sum * self.lanes.alpha);
+                let scales = (walk.strength[row], walk.inverse[row], walk.back[row]);
+                for mine in place.rows(row..row + 1) {
+                    let (how, to) = ((&self.omega, shift), (&mut *tally, at % STRANDS));
+                    move_row::<_, L, CLOSE>(&sums, scales, how, mine, to);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn move_octet<const CLOSE: bool>(
+        &self,
+        rows: &Range<usize>,
+        sums: [[f64; L]; SIDE],
+        (strength, inverse): &Scales<T>,
+        shift: &[f64; L],
+        (mine, tally): (&mut [[T; L]], &mut Tally<L>),
+    ) {
+        let back = &self.walk.back[rows.clone()];
+        if L > 1 {
+            let (Some(mine), Some(back)) = (mine.first_chunk_mut(), back.first_chunk()) else {
+                return;
+            };
+            let [a, b, c, d, e, f, g, h]: &mut [[T; L]; SIDE] = mine;
+            let back: &[u8; SIDE] = back;
+            // One by one: in a loop, rows and not lanes would become vectors.
+            macro_rules! move_each {
+                ($($side:literal $mine:ident),*) => {$(
+                    let sum = sums[$side].map(|sum| sum * self.lanes.alpha);
+                    let scales = (strength[$side], inverse[$side], back[$side]);
+                    let (how, to) = ((&self.omega, shift), (&mut *tally, $side));
+                    move_row::<_, L, CLOSE>(&sum, scales, how, $mine, to);
+                )*};
+            }
+            move_each!(0 a, 1 b, 2 c, 3 d, 4 e, 5 f, 6 g, 7 h);
+            return;
+        }
+        let rows = Rows {
+            sums: &sums.map(|sums| sums.map(|sum| sum * self.lanes.alpha)),
+            strength,
+            inverse,
+            back,
+        };
+        rows.move_all::<CLOSE>(mine, &self.omega, |_| *shift, tally);
     }
 
     /// Moves the rows, from what flows into them.
@@ -109,85 +199,6 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
                 let shift = |at: usize| shift_of(components.of_row(run.rows.start + at));
                 rows.move_all::<CLOSE>(mine, &self.omega, shift, tally);
             }
-        }
-    }
-}
-
-/// What a sweep knows of some rows.
-struct Rows<'a, T, const L: usize> {
-    sums: &'a [[f64; L]],
-    strength: &'a [T],
-    inverse: &'a [T],
-    back: &'a [u8],
-}
-
-impl<T: Real, const L: usize> Rows<'_, T, L> {
-    #[inline(always)]
-    fn move_all<const CLOSE: bool>(
-        &self,
-        mine: &mut [[T; L]],
-        omega: &[f64; L],
-        shift: impl Fn(usize) -> [f64; L],
-        tally: &mut Tally<L>,
-    ) {
-        let (sums, last_sums) = self.sums.as_chunks();
-        let (mine, last_mine) = mine.as_chunks_mut();
-        let (strength, last_strength) = self.strength.as_chunks();
-        let (inverse, last_inverse) = self.inverse.as_chunks();
-        let (back, last_back) = self.back.as_chunks();
-        let mut first = 0;
-        let rows = sums.iter().zip(mine).zip(strength).zip(inverse).zip(back);
-        for ((((sums, mine), strength), inverse), back) in rows {
-            let shift = |at: usize| shift(first + at);
-            move_rows::<_, L, CLOSE>(sums, mine, (strength, inverse, back), omega, shift, tally);
-            first += STRANDS;
-        }
-        if !last_mine.is_empty() {
-            // Rows of no strength count nothing.
-            let mut rows = ([[0.0; L]; STRANDS], [[T::default(); L]; STRANDS]);
-            let mut scales = (
-                [T::default(); STRANDS],
-                [T::default(); STRANDS],
-                [0; STRANDS],
-            );
-            let count = last_mine.len();
-            rows.0[..count].copy_from_slice(last_sums);
-            rows.1[..count].copy_from_slice(last_mine);
-            scales.0[..count].copy_from_slice(last_strength);
-            scales.1[..count].copy_from_slice(last_inverse);
-            scales.2[..count].copy_from_slice(last_back);
-            let scales = (&scales.0, &scales.1, &scales.2);
-            let shift = |at: usize| shift(first + at.min(count - 1));
-            move_rows::<_, L, CLOSE>(&rows.0, &mut rows.1, scales, omega, shift, tally);
-            last_mine.copy_from_slice(&rows.1[..count]);
-        }
-    }
-}
-
-/// Moves as many rows as there are strands.
-#[inline(always)]
-fn move_rows<T: Real, const L: usize, const CLOSE: bool>(
-    sums: &[[f64; L]; STRANDS],
-    mine: &mut [[T; L]; STRANDS],
-    (strength, inverse, back): (&[T; STRANDS], &[T; STRANDS], &[u8; STRANDS]),
-    omega: &[f64; L],
-    shift: impl Fn(usize) -> [f64; L],
-    tally: &mut Tally<L>,
-) {
-    for at in 0..STRANDS {
-        let (strength, inverse) = (strength[at].wide(), inverse[at].wide());
-        let shift = shift(at);
-        for lane in 0..L {
-            let old = mine[at][lane].wide();
-            let target = sums[at][lane] * inverse - shift[lane];
-            let new = T::of(old + omega[lane] * (target - old));
-            mine[at][lane] = new;
-            let way = strength * (new.wide() - old).abs();
-            tally.moved[at][lane] += way;
-            if CLOSE {
-                tally.back[at][lane] += f64::from(back[at]) * way;
-            }
-            tally.mass[at][lane] += strength * new.wide();
         }
     }
 }
@@ -257,60 +268,22 @@ impl<T: Real, P: Place<T, L>, const L: usize, const CLOSE: bool> WithSimd
             mut place,
         } = self.0;
         let (walk, lanes) = (sweep.walk, sweep.lanes);
-        let (alpha, leaves) = (lanes.alpha, [1.0 - lanes.alpha; L]);
-        let shift = sweep.constant[0].map(|value| leaves[0] * value);
+        let leaves = [1.0 - lanes.alpha; L];
         let mut tally = Tally::default();
         let mut buffer = [[0.0; L]; CHUNK];
+        let plain = sweep.is_plain(block, &block.rows);
         for run in walk.runs(block) {
-            // Moved octet by octet, while the next one's values are on their way.
-            if L == 1 && !run.octets.is_empty() && sweep.is_plain(block, run) {
-                for octet in walk.octets.of(run) {
-                    let sums = octet_sums(walk, &octet, place.read());
-                    let (strength, inverse) = scales(walk, &octet);
-                    let rows = Rows {
-                        sums: &sums.map(|sums| sums.map(|sum| sum * alpha)),
-                        strength: &strength,
-                        inverse: &inverse,
-                        back: &walk.back[octet.rows()],
-                    };
-                    let mine = place.rows(octet.rows());
-                    rows.move_all::<CLOSE>(mine, &sweep.omega, |_| shift, &mut tally);
-                }
+            let abreast = L > 1 || !run.octets.is_empty();
+            if abreast && (plain || sweep.is_plain(block, &run.rows)) {
+                sweep.plain_run::<CLOSE>(run, &mut place, &mut tally);
                 continue;
             }
             let seeds = (&lanes.seeds[..], &leaves);
-            let sums = inflow(walk, run, alpha, seeds, place.read(), &mut buffer);
+            let sums = inflow(walk, run, lanes.alpha, seeds, place.read(), &mut buffer);
             let mine = place.rows(run.rows.clone());
             sweep.settle::<CLOSE>(block, run, sums, mine, &mut tally);
         }
         tally.swept()
-    }
-}
-
-struct Tally<const L: usize> {
-    moved: [[f64; L]; STRANDS],
-    back: [[f64; L]; STRANDS],
-    mass: [[f64; L]; STRANDS],
-}
-
-impl<const L: usize> Default for Tally<L> {
-    fn default() -> Self {
-        Self {
-            moved: [[0.0; L]; STRANDS],
-            back: [[0.0; L]; STRANDS],
-            mass: [[0.0; L]; STRANDS],
-        }
-    }
-}
-
-impl<const L: usize> Tally<L> {
-    fn swept(&self) -> Swept<L> {
-        let sum = |strands: [[f64; L]; STRANDS]| strand_sum(&strands);
-        Swept {
-            moved: sum(self.moved),
-            back: sum(self.back).map(|sum| sum / f64::from(u8::MAX)),
-            mass: sum(self.mass),
-        }
     }
 }
 
@@ -323,44 +296,54 @@ mod tests {
     #[test]
     fn the_same_bits_with_plain_instructions_and_with_the_widest() {
         for weight in [1.0, 0.1] {
-            let mut builder = GraphBuilder::undirected(400).unwrap();
-            for at in 0..1_500_u32 {
-                let (from, to) = (at * at % 397, (at * 7 + 11) % 400);
-                builder
-                    .add(from, to, f64::powi(weight, (at % 3) as i32))
-                    .unwrap();
-            }
-            let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
-            let lanes = Lanes {
-                alpha: 0.5,
-                tolerance: 1e-10,
-                threads: 1,
-                wanted: [true],
-                seeds: vec![(0, 0, 1.0)],
-            };
-            let sweep = Sweep {
-                walk: &walk,
-                lanes: &lanes,
-                omega: [1.1],
-                constant: &vec![[0.001]; walk.volumes.len()],
-                close: true,
-            };
-            let run = |arch: Arch| {
-                let mut y: Vec<[f64; 1]> = (1..=400).map(|row| [1.0 / f64::from(row)]).collect();
-                let mut swept = Vec::new();
-                for block in &walk.blocks {
-                    let (sweep, place) = (&sweep, Standing(&mut y[..]));
-                    let work = SweepBlock {
-                        sweep,
-                        block,
-                        place,
-                    };
-                    let Swept { moved, back, mass } = arch.dispatch(Counted::<_, true>(work));
-                    swept.push([moved, back, mass]);
-                }
-                (y, swept)
-            };
-            assert_eq!(run(Arch::Scalar), run(Arch::new()));
+            same_bits::<1>(weight);
+            same_bits::<4>(weight);
+            same_bits::<8>(weight);
         }
+    }
+
+    fn same_bits<const L: usize>(weight: f64) {
+        let mut builder = GraphBuilder::undirected(400).unwrap();
+        for at in 0..1_500_u32 {
+            let (from, to) = (at * at % 397, (at * 7 + 11) % 400);
+            builder
+                .add(from, to, f64::powi(weight, (at % 3) as i32))
+                .unwrap();
+        }
+        let walk = Walk::<f64>::new(&builder.build(), Dangling::Restart).unwrap();
+        let slabs = walk.blocks.iter().flat_map(|block| walk.runs(block));
+        let slabs = slabs.filter(|run| run.depth > 0).count();
+        assert!(slabs > 3, "{slabs}");
+        let lanes = Lanes {
+            alpha: 0.5,
+            tolerance: 1e-10,
+            threads: 1,
+            wanted: [true; L],
+            seeds: vec![(0, 0, 1.0)],
+        };
+        let sweep = Sweep {
+            walk: &walk,
+            lanes: &lanes,
+            omega: std::array::from_fn(|lane| 1.1 + 0.01 * lane as f64),
+            constant: &vec![[0.001; L]; walk.volumes.len()],
+            close: true,
+        };
+        let start = |row: u32| std::array::from_fn(|lane| 1.0 / (f64::from(row) + lane as f64));
+        let run = |arch: Arch| {
+            let mut y: Vec<[f64; L]> = (1..=400).map(start).collect();
+            let mut swept = Vec::new();
+            for block in &walk.blocks {
+                let (sweep, place) = (&sweep, Standing(&mut y[..]));
+                let work = SweepBlock {
+                    sweep,
+                    block,
+                    place,
+                };
+                let Swept { moved, back, mass } = arch.dispatch(Counted::<_, true>(work));
+                swept.push([moved, back, mass]);
+            }
+            (y, swept)
+        };
+        assert_eq!(run(Arch::Scalar), run(Arch::new()), "{L} lanes");
     }
 }

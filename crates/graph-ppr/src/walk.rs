@@ -287,6 +287,12 @@ impl<T: Real> Walk<T> {
             + size_of_val(&self.loops[..])
     }
 
+    /// How many entries a row has.
+    #[inline(always)]
+    pub(crate) fn length(&self, row: usize) -> usize {
+        self.incoming.starts[row + 1] - self.incoming.starts[row]
+    }
+
     /// The rows of a block, in pieces that one call sums.
     pub(crate) fn runs(&self, block: &Block) -> &[Run] {
         &self.runs[block.runs.clone()]
@@ -317,6 +323,20 @@ impl<T: Real> Walk<T> {
 
     pub(crate) fn outside(&self, node: u32) -> u32 {
         self.old_of_new.get(node as usize).copied().unwrap_or(0)
+    }
+
+    /// The strength of a row of so many entries, read only where their number does not tell it.
+    #[inline(always)]
+    pub(crate) fn strength_of(&self, row: usize, length: usize) -> f64 {
+        match self.undirected && self.is_value_free() && length > 0 {
+            true => length as f64,
+            false => self.strength[row].wide(),
+        }
+    }
+
+    /// The row of each node, in the graph's order.
+    pub(crate) fn rows_of_nodes(&self) -> &[u32] {
+        &self.new_of_old
     }
 
     /// A value for each row, as a vector in the graph's order.
