@@ -74,7 +74,7 @@ fn step<T: Real, const L: usize>(
             mine,
         });
     };
-    match walk.entries() >= PARALLEL && lanes.threads > 1 {
+    match walk.entries() >= lanes.parallel_from.unwrap_or(PARALLEL) {
         true => work.par_iter_mut().for_each(run),
         false => work.iter_mut().for_each(run),
     }

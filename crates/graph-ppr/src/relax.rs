@@ -32,13 +32,18 @@ use crate::solve::{Lanes, Solved};
 use crate::sweep::{Aside, Standing, Sweep};
 use crate::walk::{Block, Walk};
 
+/// Entries from which handing the blocks of a colour to other threads pays: a sweep over a million
+/// took as long on two cores as on one and of ten million half as long.
+const PARALLEL: usize = 1 << 21;
+
 /// Sweeps until each lane is within the tolerance.
 pub(crate) fn relax<T: Real, const L: usize>(
     walk: &Walk<T>,
     lanes: &Lanes<L>,
     most: usize,
 ) -> [Option<Solved<T>>; L] {
-    let mut state = State::new(walk, lanes, lanes.threads > 1, most);
+    let parallel = walk.entries() >= lanes.parallel_from.unwrap_or(PARALLEL);
+    let mut state = State::new(walk, lanes, parallel, most);
     match state.fresh.is_empty() {
         true => state.run(most),
         // Inside the pool from the start, so that a colour is not handed over to it each time.

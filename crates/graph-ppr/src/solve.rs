@@ -37,6 +37,10 @@ pub struct SolveOptions {
     pub max_iterations: Option<usize>,
     /// How to solve.
     pub method: Method,
+    /// Entries of the matrix from which one pass is shared out among rayon's threads. `None`: from
+    /// where that paid on two cores, 2²¹ for [`Method::Relaxation`], whose rows have to wait for
+    /// those of the colour before, and 2¹⁶ for [`Method::Power`]. The result is the same bits.
+    pub parallel_from: Option<usize>,
 }
 
 impl SolveOptions {
@@ -48,6 +52,7 @@ impl SolveOptions {
             tolerance: 1e-10,
             max_iterations: None,
             method: Method::Auto,
+            parallel_from: None,
         }
     }
 
@@ -245,8 +250,8 @@ fn method<T: Real>(walk: &Walk<T>, options: &SolveOptions) -> Result<Method, Ppr
 pub(crate) struct Lanes<const L: usize> {
     pub(crate) alpha: f64,
     pub(crate) tolerance: f64,
-    /// On how many threads.
-    pub(crate) threads: usize,
+    /// Entries from which a pass is shared out among threads; `None`: from where the method says.
+    pub(crate) parallel_from: Option<usize>,
     pub(crate) wanted: [bool; L],
     pub(crate) seeds: Vec<Seed>,
 }
@@ -269,10 +274,9 @@ fn lanes<T: Real, const L: usize>(
     let lanes = Lanes {
         alpha: options.alpha,
         tolerance: options.tolerance,
-        threads: if parallel {
-            rayon::current_num_threads()
-        } else {
-            1
+        parallel_from: match parallel && rayon::current_num_threads() > 1 {
+            true => options.parallel_from,
+            false => Some(usize::MAX),
         },
         wanted: restarts.map(|restart| restart.is_some()),
         seeds: seeds(walk, &restarts),

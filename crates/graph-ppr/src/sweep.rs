@@ -317,7 +317,7 @@ mod tests {
         let lanes = Lanes {
             alpha: 0.5,
             tolerance: 1e-10,
-            threads: 1,
+            parallel_from: None,
             wanted: [true; L],
             seeds: vec![(0, 0, 1.0)],
         };

@@ -32,7 +32,10 @@ fn the_same_bits_on_any_number_of_threads() {
         let restarts: Vec<Restart> = (0..9_u32)
             .map(|at| Restart::new(graph.nodes(), [(at, 1.0), (at * 1000 + 7, 0.5)]).unwrap())
             .collect();
-        let options = SolveOptions::new(0.85);
+        let options = SolveOptions {
+            parallel_from: Some(0),
+            ..SolveOptions::new(0.85)
+        };
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
@@ -69,6 +72,8 @@ fn the_same_bits_on_any_number_of_threads() {
                 "{threads} threads"
             );
         }
+        let by_default = SolveOptions::new(0.85);
+        assert_eq!(solve(&walk, &restarts[8], &by_default).unwrap(), one);
     }
 }
 
