@@ -245,6 +245,7 @@ macro_rules! as_hex {
         }
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                // Ids stand in every trace: digit by digit it was a sixteenth of a short search.
                 f.write_str(blake3::Hash::from_bytes(self.0).to_hex().as_str())
             }
         }

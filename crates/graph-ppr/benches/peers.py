@@ -196,7 +196,6 @@ for turn in range(arguments.rounds + 1):
             row["top_100"].append(len(best & set(np.argsort(-scores, kind="stable")[:100].tolist())))
 
 
-
 def batch_gain(program, kind, tolerance):
     """Eight queries one after the other and as a batch, in turn: medians by query, and their ratio."""
     alone, batch = [], []

@@ -92,8 +92,8 @@ pub(crate) fn scales<T: Real>(walk: &Walk<T>, rows: &Range<usize>, depth: usize)
     (of(&walk.strength), of(&walk.inverse))
 }
 
-/// Σ W_uv z_u for the rows v of an octet, each in the order of [`row_sum`]: where several vectors lie
-/// side by side, that is as fast.
+/// Σ W_uv z_u for the rows v of an octet, each in the order of [`row_sum`]. For one vector; where
+/// several lie side by side, a row's own are summed together.
 #[inline(always)]
 pub(crate) fn octet_sums<T: Real, const L: usize>(
     walk: &Walk<T>,

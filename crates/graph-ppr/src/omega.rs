@@ -23,8 +23,9 @@ pub(crate) fn guessed_radius<T: Real>(walk: &Walk<T>) -> f64 {
 /// A lane's ω, from what its sweeps show.
 ///
 /// It begins with what a graph without structure wants, [`guessed_radius`]. Once sweeps have
-/// settled, the factor λ by which they move less and less gives the largest eigenvalue μ of α P (without those of the components) by Young's
-/// relation (λ + ω − 1)² = λ ω² μ², exact where two colours are enough, and the best ω for it is
+/// settled, the factor λ by which they move less and less gives the largest eigenvalue μ of α P
+/// (without those of the components) by Young's relation (λ + ω − 1)² = λ ω² μ², exact where two
+/// colours are enough, and the best ω for it is
 /// 2 / (1 + √(1 − μ²)) (Hageman and Young 1981, chapter 9). It only grows, as far as α, the bound of
 /// μ, allows; any ω below 2 converges.
 #[derive(Clone, Copy)]

@@ -127,14 +127,20 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
                 seeded.push(component);
             }
             // A node without edges has its value.
+            let (mut alone, mut of_alone) = (0.0, 0.0);
             for (row, weight) in seeds.clone().filter(|seed| seed.0 as usize >= walk.alone) {
                 let mut own = weight;
                 if walk.dangling() == Dangling::Restart {
                     own *= 1.0 - lanes.alpha;
-                    kept[lane] -= lanes.alpha * weight;
+                    alone += weight;
+                    of_alone += own;
                 }
                 let row = row as usize;
                 y.rows_mut()[row][lane] = T::of(own * walk.inverse[row].wide());
+            }
+            // A sum of what is kept: 1 less what is not would be rounding alone where α is near 1.
+            if alone > 0.0 {
+                kept[lane] = (1.0 - alone).max(0.0) + of_alone;
             }
             // The others begin with what is near the seeds..
             let linked = seeds.filter(|seed| (seed.0 as usize) < walk.alone);

@@ -29,8 +29,8 @@ pub struct SolveOptions {
     pub alpha: f64,
     /// The L1 residual ‖α p P + (1 − α) r − p‖₁ at which to stop. The result is then within
     /// tolerance · α / (1 − α) of the solution, in L1. Not scaled by the number of nodes.
-    /// Rounding keeps the residual from falling surely below 2⁻²³ / (1 − α) with `f32`, 2⁻⁵² /
-    /// (1 − α) with `f64`: a smaller tolerance may end at the cap, not converged.
+    /// Rounding keeps the residual from falling surely below some five times 2⁻²³ / (1 − α) with
+    /// `f32`, 2⁻⁵² / (1 − α) with `f64`: a smaller tolerance may end at the cap, not converged.
     pub tolerance: f64,
     /// The most multiplications by the matrix. `None`: ln(tolerance / 2) / ln α, at which power
     /// iteration has converged in exact arithmetic, and 20 more.

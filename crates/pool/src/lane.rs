@@ -33,7 +33,9 @@ pub(crate) struct Manners {
     /// about as long; who is not there after this is taken to have none.
     pub(crate) grace: Duration,
     /// How long the first in the queue lets others go before it, when it is not there in time. The
-    /// longest wait grows by this for each who stands before.
+    /// longest wait grows by this for each who stands before. As long as two short searches: with a
+    /// longer one who waits beyond saturation waits longer, with a shorter one the threads that run
+    /// are put to sleep more often, and fewer are answered.
     pub(crate) courtesy: Duration,
 }
 

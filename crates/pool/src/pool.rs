@@ -83,8 +83,8 @@ impl Size {
 /// - Connections are opened when they are first needed and kept: nothing is closed for being idle.
 /// - Who waits is served in order of arrival, by deadline or not at all: a connection that comes back
 ///   is kept for the first in the queue, who is woken. Only where the system does not let them run for
-///   100 µs does it go to a thread that does run, and for no longer than half a millisecond: who finds
-///   `n` in the queue waits for at most `n + 1` times that and the longest loan.
+///   100 µs does it go to a thread that does run, and for no longer than 200 µs: who finds `n` in the
+///   queue waits for at most `n + 1` times that and the longest loan.
 /// - A connection whose holder panicked, that was [marked](Guard::mark_broken), or that the
 ///   manager cannot recycle is dropped; the next holder of its place opens another.
 /// - There are no threads of the pool's own.

@@ -259,3 +259,16 @@ fn documents_are_scored_by_their_nodes() {
         ));
     }
 }
+
+#[test]
+fn seeds_without_edges_keep_what_is_theirs_however_seldom_the_walk_returns() {
+    let graph = GraphBuilder::undirected(5).unwrap().build();
+    let walk = Walk::<f64>::new(&graph, Dangling::Restart).unwrap();
+    let restart = Restart::new(5, [(0, 1.0), (1, 1.0), (2, 2.0)]).unwrap();
+    for alpha in [0.5, 1.0 - 1e-12, 1.0 - 1e-15] {
+        let found = solve(&walk, &restart, &SolveOptions::new(alpha)).unwrap();
+        for (score, wanted) in found.scores.iter().zip([0.25, 0.25, 0.5, 0.0, 0.0]) {
+            assert!((score - wanted).abs() < 1e-9, "{alpha}: {:?}", found.scores);
+        }
+    }
+}

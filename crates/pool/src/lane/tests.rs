@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const COURTESY: Duration = Duration::from_micros(500);
+const COURTESY: Duration = Duration::from_micros(200);
 
 proptest! {
     /// The worst that can be: whoever waits wakes too late for every free place, since somebody
@@ -50,7 +50,7 @@ proptest! {
             state.metrics.in_use -= 1;
             state.take_back(Some(()), COURTESY, || at(now));
             for (_, since, turns) in &waiting {
-                let (waited, bound) = (now - since, turns * (500 + longest_loan.get()));
+                let (waited, bound) = (now - since, turns * (COURTESY.as_micros() as u64 + longest_loan.get()));
                 prop_assert!(waited <= bound, "{waited} µs of at most {bound}");
             }
             match state.given.pop() {
