@@ -74,14 +74,14 @@ pub(crate) fn inflow<'a, T: Real, const L: usize>(
     out
 }
 
-/// The strengths of an octet's rows, and what they are divided into.
+/// The strengths of eight rows, and what is multiplied in place of dividing by them.
 pub(crate) type Scales<T> = ([T; SIDE], [T; SIDE]);
 
-/// Of eight rows, of which each has `depth` entries if that is not 0. In an undirected graph whose
-/// weights are 1 that is their strength: to read two more vectors would cost a quarter of a sweep.
+/// The scales of rows of which each has `depth` entries, if that is not 0. Where that is their strength
+/// they are not read: two more vectors would cost a quarter of a sweep.
 #[inline(always)]
 pub(crate) fn scales<T: Real>(walk: &Walk<T>, rows: &Range<usize>, depth: usize) -> Scales<T> {
-    if walk.is_undirected() && walk.is_value_free() && depth > 0 {
+    if walk.lengths_are_strengths() && depth > 0 {
         let depth = depth as f64;
         return ([T::of(depth); SIDE], [T::of(1.0 / depth); SIDE]);
     }

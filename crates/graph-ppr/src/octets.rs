@@ -59,6 +59,11 @@ impl Octet {
     pub(crate) fn rows(&self) -> Range<usize> {
         self.row..self.row + SIDE
     }
+
+    /// How many entries each row has, where that is one number; else 0.
+    pub(crate) fn length(&self) -> usize {
+        if self.even { self.depth } else { 0 }
+    }
 }
 
 /// The copy of a matrix, as far as its rows are short and lie eight by eight in a block.

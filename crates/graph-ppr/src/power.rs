@@ -121,8 +121,7 @@ impl<T: Real, const L: usize> WithSimd for Step<'_, T, L> {
                 for ((octet, before), out) in octets.zip(out.as_chunks_mut::<SIDE>().0) {
                     let sums = octet_sums(walk, &octet, current);
                     let sums = sums.map(|sums| sums.map(|sum| sum * alpha));
-                    let depth = if octet.even { octet.depth } else { 0 };
-                    let (strength, inverse) = scales(walk, &octet.rows(), depth);
+                    let (strength, inverse) = scales(walk, &octet.rows(), octet.length());
                     next_of((&sums, before), (&strength, &inverse), out, &mut moved);
                 }
             } else {

@@ -222,8 +222,8 @@ impl<'a, T: Real, const L: usize> State<'a, T, L> {
             let last = !open.contains(&true);
             if done.contains(&true) {
                 let scores = self.scores(&done, last);
-                for (solved, scores) in solved.iter_mut().zip(scores) {
-                    if let Some(solved) = solved.as_mut().filter(|_| !scores.is_empty()) {
+                for (lane, scores) in scores.into_iter().enumerate().filter(|of| done[of.0]) {
+                    if let Some(solved) = &mut solved[lane] {
                         solved.scores = scores;
                     }
                 }

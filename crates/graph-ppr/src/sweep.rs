@@ -104,8 +104,8 @@ impl<T: Real, const L: usize> Sweep<'_, T, L> {
         } else if L == 1 {
             for octet in walk.octets.of(run) {
                 let sums = octet_sums(walk, &octet, place.read());
-                let depth = if octet.even { octet.depth } else { 0 };
-                let (rows, scales) = (octet.rows(), scales(walk, &octet.rows(), depth));
+                let rows = octet.rows();
+                let scales = scales(walk, &rows, octet.length());
                 let mine = place.rows(rows.clone());
                 self.move_octet::<CLOSE>(&rows, sums, &scales, shift, (mine, tally));
             }

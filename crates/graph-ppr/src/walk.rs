@@ -325,10 +325,16 @@ impl<T: Real> Walk<T> {
         self.old_of_new.get(node as usize).copied().unwrap_or(0)
     }
 
+    /// Whether each row's strength is the number of its entries.
+    #[inline(always)]
+    pub(crate) fn lengths_are_strengths(&self) -> bool {
+        self.undirected && self.is_value_free()
+    }
+
     /// The strength of a row of so many entries, read only where their number does not tell it.
     #[inline(always)]
     pub(crate) fn strength_of(&self, row: usize, length: usize) -> f64 {
-        match self.undirected && self.is_value_free() && length > 0 {
+        match self.lengths_are_strengths() && length > 0 {
             true => length as f64,
             false => self.strength[row].wide(),
         }
