@@ -198,7 +198,7 @@ impl Turns {
     }
 
     fn answers(&self) -> u64 {
-        answers(&self.rounds)
+        counted(&self.rounds)
     }
 }
 
@@ -207,12 +207,13 @@ impl Turns {
 fn typical(rounds: &[Met], unit: &str, figure: impl Fn(&Met) -> f64) -> Measure {
     let figures: Vec<f64> = rounds.iter().map(figure).collect();
     Measure {
-        n: answers(rounds),
+        n: counted(rounds),
         ..median(&figures, unit, |figure| figure)
     }
 }
 
-fn answers(rounds: &[Met]) -> u64 {
+/// Answers whose latencies are counted.
+fn counted(rounds: &[Met]) -> u64 {
     rounds.iter().map(|met| met.latencies.len() as u64).sum()
 }
 
@@ -402,7 +403,7 @@ fn row_of(dataset: &str, system: &str, rounds: &[Met]) -> Row {
     let mut row = Row::measured(dataset, system);
     let milliseconds = |part| typical(rounds, "ms", move |met| met.quantile(part) * 1e3);
     let errors: u64 = rounds.iter().map(|met| met.errors).sum();
-    let n = answers(rounds) + errors;
+    let n = counted(rounds) + errors;
     let errors = Measure::exact(errors as f64 / n.max(1) as f64, "fraction", n);
     for (metric, measure) in [
         ("qps", typical(rounds, "per_s", Met::rate)),
