@@ -391,7 +391,7 @@ impl Judged {
             .evidence
             .iter()
             .filter(|evidence| evidence.similarity >= threshold && evidence.names_something());
-        Ok(once(kept.map(|evidence| &evidence.hit.chunk)))
+        Ok(once(kept.map(|evidence| &*evidence.hit.chunk)))
     }
 
     fn best(&self) -> Option<f64> {

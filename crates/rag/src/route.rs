@@ -198,7 +198,7 @@ impl LiveRagIndex {
         routes: &Routes,
     ) -> Result<HopDecision, RagError> {
         let chunks = snapshot.chunks(routes.first().iter().take(GATE_PASSAGES))?;
-        let passages: Vec<String> = chunks.iter().flatten().map(text).collect();
+        let passages: Vec<String> = chunks.iter().flatten().map(|chunk| text(chunk)).collect();
         let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
         let first = FirstStage {
             question,

@@ -1,5 +1,7 @@
 //! The three searches.
 
+use std::sync::Arc;
+
 use cornu_core::{Chunk, ChunkId, Principal, Ranking, Trace};
 use cornu_fuse::{Fused, Share, Weighted, convex_fuse, dense_sparse, rrf_fuse};
 use cornu_sparse::Query;
@@ -47,7 +49,7 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Hit {
     /// The chunk: its text, its heading path, its place in the source.
-    pub chunk: Chunk,
+    pub chunk: Arc<Chunk>,
     /// The place, for a reader.
     pub citation: String,
     /// What it was ranked by: a cosine, a BM25 score or a fused score. Scores of different searches

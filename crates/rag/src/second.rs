@@ -1,5 +1,7 @@
 //! The second look: fused candidates through a reranker, before the cut.
 
+use std::sync::Arc;
+
 use cornu_core::{Chunk, ChunkId, Trace, TraceStep};
 use cornu_fuse::Fused;
 use cornu_rerank::{
@@ -132,7 +134,7 @@ impl LiveRagIndex {
         let best = || fused.ranking().iter().take(pool);
         let found = snapshot.chunks(best().map(|hit| &hit.id))?;
         let scores = best().map(|hit| hit.score);
-        let chunks: Vec<(Chunk, f64)> = found
+        let chunks: Vec<(Arc<Chunk>, f64)> = found
             .into_iter()
             .zip(scores)
             .filter_map(|(chunk, score)| Some((chunk?, score)))
@@ -165,7 +167,7 @@ impl LiveRagIndex {
 fn stored_tokens(
     snapshot: &Snapshot<'_>,
     reranker: &dyn Reranker,
-    chunks: &[(Chunk, f64)],
+    chunks: &[(Arc<Chunk>, f64)],
 ) -> Result<Option<Vec<Option<TokenMatrix>>>, RagError> {
     let Some(space) = reranker.token_space() else {
         return Ok(None);

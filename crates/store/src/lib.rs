@@ -76,6 +76,7 @@ pub mod naive;
 pub mod options;
 pub mod owner;
 mod read;
+mod recent;
 mod resident;
 mod score;
 pub mod searching;

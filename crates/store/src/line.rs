@@ -15,6 +15,8 @@ const CAPACITY: usize = 1024;
 pub(crate) struct Line {
     /// By epoch.
     states: VecDeque<State>,
+    /// How many lines were before this one.
+    number: u64,
 }
 
 impl Line {
@@ -28,20 +30,28 @@ impl Line {
         at.is_ok_and(|at| self.states.get(at) == Some(&state))
     }
 
+    /// The line's number, where it has the state.
+    pub(crate) fn number_for(&self, state: State) -> Option<u64> {
+        self.contains(state).then_some(self.number)
+    }
+
     pub(crate) fn newest(&self) -> Option<State> {
         self.states.back().copied()
     }
 
     /// Goes on with a state that is not among them: after the newest of them, or on its own where
     /// nothing says that it came from that one.
-    pub(crate) fn go_on(&mut self, state: State, came_from_newest: bool) {
+    /// Returns the number of the line that has it now.
+    pub(crate) fn go_on(&mut self, state: State, came_from_newest: bool) -> u64 {
         if !came_from_newest {
             self.states.clear();
+            self.number += 1;
         }
         if self.states.len() >= CAPACITY {
             self.states.pop_front();
         }
         self.states.push_back(state);
+        self.number
     }
 }
 

@@ -39,6 +39,10 @@ pub struct Options {
     /// How much of the file each connection maps into memory. Default 4 GiB of address space; the
     /// pages are shared, and the system may drop them.
     pub mmap_bytes: u64,
+    /// How much of the chunks that searches found is kept in memory, in bytes, so that a search does
+    /// not read again what others have read, whatever was committed meanwhile. Default 32 MiB; 0 keeps
+    /// nothing.
+    pub chunk_bytes: u64,
     /// What a commit survives. Default [`Durability::PowerLoss`].
     pub durability: Durability,
     /// The largest the file may become, in pages of 8 KiB. Default: no limit but SQLite's.
@@ -57,6 +61,7 @@ impl Default for Options {
             busy_timeout: Duration::from_secs(5),
             pool_timeout: Duration::from_secs(15),
             mmap_bytes: 4 << 30,
+            chunk_bytes: 32 << 20,
             durability: Durability::PowerLoss,
             max_pages: None,
         }

@@ -171,24 +171,25 @@ impl Reader<'_> {
         Ok(names)
     }
 
-    /// Chunks in the order of their ids here; `None` where the view does not hold the document.
+    /// Hands over chunks, each with a number that came with its id and with its document's ordinal,
+    /// where the view holds the document.
     pub(crate) fn chunks_by_id<'a>(
         &self,
         view: &View,
-        ids: impl IntoIterator<Item = &'a ChunkId>,
-    ) -> Result<Vec<Option<Chunk>>, StoreError> {
+        ids: impl IntoIterator<Item = (usize, &'a ChunkId)>,
+        mut take: impl FnMut(usize, u32, Chunk),
+    ) -> Result<(), StoreError> {
         let mut statement = self.statement(&CHUNK)?;
-        let chunk = |id: &ChunkId| {
-            let mut found = None;
+        for (at, id) in ids {
             self.each_of(&mut statement, params![id.as_bytes()], |row| {
-                if view.contains(row.get(CHUNK_COLUMN_COUNT)?) {
-                    found = Some(self.chunk_of(row)?);
+                let ordinal = row.get(CHUNK_COLUMN_COUNT)?;
+                if view.contains(ordinal) {
+                    take(at, ordinal, self.chunk_of(row)?);
                 }
                 Ok(())
             })?;
-            Ok(found)
-        };
-        ids.into_iter().map(chunk).collect()
+        }
+        Ok(())
     }
 
     /// How many vectors the view's documents have.

@@ -29,6 +29,8 @@ pub(crate) struct Reading<'s> {
     store: &'s SqliteVecStore,
     connection: Mutex<Guard<'s, Connections>>,
     pub(crate) state: State,
+    /// The number of the line that it belongs to.
+    line: u64,
     resident: OnceLock<Arc<Resident>>,
     _under_way: UnderWay,
 }
@@ -36,12 +38,13 @@ pub(crate) struct Reading<'s> {
 impl<'s> Reading<'s> {
     pub(crate) fn begin(store: &'s SqliteVecStore) -> Result<Self, StoreError> {
         let mut connection = store.reader()?;
-        let state = begin(store, &connection).map_err(|error| store.wrap("reading", error));
-        let state = state.inspect_err(|error| note_damage(&mut connection, error))?;
+        let begun = begin(store, &connection).map_err(|error| store.wrap("reading", error));
+        let (state, line) = begun.inspect_err(|error| note_damage(&mut connection, error))?;
         Ok(Self {
             store,
             connection: Mutex::new(connection),
             state,
+            line,
             resident: OnceLock::new(),
             _under_way: UnderWay::begin(),
         })
@@ -119,6 +122,36 @@ impl<'s> Reading<'s> {
             path: self.store.path(),
         });
         result.inspect_err(|error| note_damage(&mut connection, error))
+    }
+
+    /// Chunks in the order of their ids here; `None` where the view does not hold the document.
+    pub(crate) fn chunks<'a>(
+        &self,
+        view: &View,
+        ids: impl IntoIterator<Item = &'a ChunkId>,
+    ) -> Result<Vec<Option<Arc<Chunk>>>, StoreError> {
+        let (recent, mut missing) = (&self.store.recent, Vec::new());
+        let at_hand = ids.into_iter().enumerate().map(|(at, id)| {
+            let found = recent.get(self.line, view, id);
+            if found.is_none() {
+                missing.push((at, id));
+            }
+            found
+        });
+        let mut chunks: Vec<_> = at_hand.collect();
+        if missing.is_empty() {
+            return Ok(chunks);
+        }
+        self.read(|reader| {
+            reader.chunks_by_id(view, missing, |at, ordinal, chunk| {
+                let chunk = Arc::new(chunk);
+                recent.put(self.line, ordinal, &chunk);
+                if let Some(place) = chunks.get_mut(at) {
+                    *place = Some(chunk);
+                }
+            })
+        })?;
+        Ok(chunks)
     }
 
     /// All documents, by ordinal.
@@ -283,27 +316,27 @@ impl<'s> Reading<'s> {
 type Hits = Vec<(ChunkId, f64)>;
 
 /// Begins a read transaction, and sees to it that its state is in the store's line.
-fn begin(store: &SqliteVecStore, connection: &Connection) -> rusqlite::Result<State> {
+fn begin(store: &SqliteVecStore, connection: &Connection) -> rusqlite::Result<(State, u64)> {
     let begin = || run(connection, "BEGIN").and_then(|()| read_state(connection));
-    let is_known = |state| store.line.lock().contains(state);
+    let line_of = |state| store.line.lock().number_for(state);
     let state = begin()?;
-    if is_known(state) {
-        return Ok(state);
+    if let Some(line) = line_of(state) {
+        return Ok((state, line));
     }
     let _turn = store.going_on.lock();
-    if is_known(state) {
-        return Ok(state);
+    if let Some(line) = line_of(state) {
+        return Ok((state, line));
     }
     // Begun anew while nobody else goes on with the line: so what is read now is not older than the
     // newest of it, unless it is of another line.
     run(connection, "ROLLBACK")?;
     let state = begin()?;
-    if !is_known(state) {
-        let newest = store.line.lock().newest();
-        let came = newest.map_or(Ok(false), |newest| has_passed(connection, newest))?;
-        store.line.lock().go_on(state, came);
+    if let Some(line) = line_of(state) {
+        return Ok((state, line));
     }
-    Ok(state)
+    let newest = store.line.lock().newest();
+    let came = newest.map_or(Ok(false), |newest| has_passed(connection, newest))?;
+    Ok((state, store.line.lock().go_on(state, came)))
 }
 
 fn note_damage(connection: &mut Guard<'_, Connections>, error: &StoreError) {
@@ -359,21 +392,21 @@ impl<'s> Snapshot<'s> {
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
-    pub fn chunk(&self, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
+    pub fn chunk(&self, id: &ChunkId) -> Result<Option<Arc<Chunk>>, StoreError> {
         Ok(self.chunks([id])?.pop().flatten())
     }
 
     /// Chunks in the order of their ids here; `None` alike for one that does not exist and one that
-    /// is not seen. O(chunks · log), over one statement.
+    /// is not seen. O(1) for each that is kept in memory
+    /// ([`chunk_bytes`](crate::Options::chunk_bytes)), O(log) for the others, over one statement.
     ///
     /// # Errors
     /// [`StoreError`] when the file cannot be read.
     pub fn chunks<'a>(
         &self,
         ids: impl IntoIterator<Item = &'a ChunkId>,
-    ) -> Result<Vec<Option<Chunk>>, StoreError> {
-        self.reading
-            .read(|reader| reader.chunks_by_id(&self.view, ids))
+    ) -> Result<Vec<Option<Arc<Chunk>>>, StoreError> {
+        self.reading.chunks(&self.view, ids)
     }
 
     /// All facts of a document; `None` alike when it does not exist and when it is not seen.

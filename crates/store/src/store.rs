@@ -16,6 +16,7 @@ use crate::approximate::Graphs;
 use crate::error::StoreError;
 use crate::line::Line;
 use crate::options::{Access, Options};
+use crate::recent::Recent;
 use crate::resident::Resident;
 use crate::snapshot::{Reading, Snapshot};
 use crate::sqlite::connection::Connections;
@@ -54,6 +55,7 @@ pub struct SqliteVecStore {
     /// not wait for it.
     pub(crate) bringing_up: Mutex<()>,
     pub(crate) graphs: Graphs,
+    pub(crate) recent: Recent,
 }
 
 impl SqliteVecStore {
@@ -136,6 +138,7 @@ impl SqliteVecStore {
             resident: Mutex::new(None),
             bringing_up: Mutex::new(()),
             graphs: Graphs::default(),
+            recent: Recent::new(options.chunk_bytes),
         })
     }
 
@@ -363,8 +366,8 @@ impl FactStore for SqliteVecStore {
     }
 
     fn chunk(&self, view: &View, id: &ChunkId) -> Result<Option<Chunk>, StoreError> {
-        let found = Reading::of(self, view)?.read(|reader| reader.chunks_by_id(view, [id]))?;
-        Ok(found.into_iter().next().flatten())
+        let found = Reading::of(self, view)?.chunks(view, [id])?.pop().flatten();
+        Ok(found.map(Arc::unwrap_or_clone))
     }
 
     fn knn(

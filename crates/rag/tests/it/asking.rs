@@ -263,7 +263,7 @@ fn everything(home: &Home, who: &Principal, question: &str) -> String {
 fn among_all(tables: &Tables, home: &Home, who: &Principal, question: &str) -> BTreeSet<DocId> {
     let owner = tables.owner();
     let found = home.index.search_hybrid(&owner, question, 20).unwrap();
-    let docs = found.hits.into_iter().map(|hit| hit.chunk.doc);
+    let docs = found.hits.into_iter().map(|hit| hit.chunk.doc.clone());
     let seen = |doc: &DocId| tables.all[doc].acl().admits(who);
     docs.filter(seen).collect()
 }

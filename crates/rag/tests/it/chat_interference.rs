@@ -88,9 +88,9 @@ fn leak_20_a_budget_that_hidden_passages_share() {
     let leaky = |world: &World, principal: &Principal, question: &str| {
         let found = world.home.index.search_hybrid(&world.owner(), question, 6);
         let passages = found.unwrap().hits.into_iter().map(|hit| Passage {
-            titles: hit.chunk.heading_path,
+            titles: hit.chunk.heading_path.clone(),
             text: match world.all[&hit.chunk.doc].acl().admits(principal) {
-                true => hit.chunk.text,
+                true => hit.chunk.text.clone(),
                 false => "(withheld)".to_owned(),
             },
         });

@@ -337,7 +337,7 @@ fn writers_of_the_file_do_not_disturb_each_other() {
                         .unwrap()
                         .hits
                         .into_iter()
-                        .map(|hit| hit.chunk.doc)
+                        .map(|hit| hit.chunk.doc.clone())
                         .collect();
                     // A commit writes ten documents; two thirds of 0..30 are public, and of each
                     // ten that come six or seven.

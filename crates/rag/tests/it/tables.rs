@@ -42,7 +42,7 @@ fn a_row_leads_to_its_table_and_answers_cite_cells() {
         found
             .hits
             .iter()
-            .map(|hit| &hit.chunk)
+            .map(|hit| &*hit.chunk)
             .find(|c| c.id == *id)
     });
     assert_eq!(Some(shown[0].id), row.parent);

@@ -14,6 +14,7 @@ use super::crowd;
 use super::segment::{Damaged, Segment};
 use super::{Place, Resident};
 use crate::codes::{BitQuery, CodedQuery};
+use crate::kernel::prefetch;
 use crate::options::{Scan, Scanning};
 use crate::score::{Query, scan_error, threshold};
 use crate::select::kth_largest;
@@ -85,7 +86,10 @@ impl Resident {
         k: usize,
         scores: &mut [f32],
     ) -> Result<Vec<(ChunkId, f64)>, Damaged> {
-        fill(runs, scores, |segment, rows, here| {
+        let ask_for = |segment: &Segment, row: usize| {
+            prefetch(segment.values(row..row + 1).unwrap_or_default());
+        };
+        fill(runs, scores, ask_for, |segment, rows, here| {
             query.approximate(segment.values(rows)?, here);
             Ok(())
         })?;
@@ -137,9 +141,12 @@ fn best_by_int8(
 ) -> Result<Vec<(ChunkId, f64)>, Damaged> {
     let coded = CodedQuery::new(query);
     prepare(runs, |segment| segment.int8().map(drop))?;
-    fill(runs, scores, |segment, rows, here| {
-        segment.int8()?.at_least(rows, &coded, here).ok_or(Damaged)
-    })?;
+    fill(
+        runs,
+        scores,
+        |_, _| {},
+        |segment, rows, here| segment.int8()?.at_least(rows, &coded, here).ok_or(Damaged),
+    )?;
     // Similarities are cut at 1, where rows tie that lay apart.
     let kth = kth_largest(scores, k).unwrap_or(f32::NEG_INFINITY).min(1.0);
     rescore(runs, query, |at, segment, row| {
@@ -158,12 +165,17 @@ fn best_by_bits(
 ) -> Result<Vec<(ChunkId, f64)>, Damaged> {
     let bits = BitQuery::new(query, centre);
     prepare(runs, |segment| segment.bits(centre).map(drop))?;
-    fill(runs, scores, |segment, rows, here| {
-        segment
-            .bits(centre)?
-            .estimates(rows, &bits, here)
-            .ok_or(Damaged)
-    })?;
+    fill(
+        runs,
+        scores,
+        |_, _| {},
+        |segment, rows, here| {
+            segment
+                .bits(centre)?
+                .estimates(rows, &bits, here)
+                .ok_or(Damaged)
+        },
+    )?;
     let last = kth_largest(scores, count).unwrap_or(f32::NEG_INFINITY);
     rescore(runs, query, |at, _, _| {
         Ok(*scores.get(at).ok_or(Damaged)? >= last)
@@ -185,10 +197,15 @@ fn prepare(
     Ok(())
 }
 
-/// A number for each row, in parallel where there are many.
+/// Runs whose first row is asked of memory before it is needed. In a narrow view runs are short and lie
+/// anywhere, so no processor can know which is next.
+const AHEAD: usize = 2;
+
+/// A number for each row, in parallel where there are many. `ask_for` says which row comes soon.
 fn fill(
     runs: &[Run<'_>],
     scores: &mut [f32],
+    ask_for: impl Fn(&Segment, usize) + Sync,
     score: impl Fn(&Segment, Range<usize>, &mut [f32]) -> Result<(), Damaged> + Sync,
 ) -> Result<(), Damaged> {
     let visible = scores.len();
@@ -202,9 +219,12 @@ fn fill(
     }
     let work = |(task, part): (Vec<Run<'_>>, &mut [f32])| {
         let mut scores = part;
-        for run in task {
+        for (at, run) in task.iter().enumerate() {
+            if let Some(next) = task.get(at + AHEAD) {
+                ask_for(next.segment, next.rows.start);
+            }
             let (here, behind) = scores.split_at_mut_checked(run.rows.len()).ok_or(Damaged)?;
-            score(run.segment, run.rows, here)?;
+            score(run.segment, run.rows.clone(), here)?;
             scores = behind;
         }
         Ok(())

@@ -198,7 +198,7 @@ fn an_equal_seal_carries_no_view_where_a_document_is_newer() {
 }
 
 /// Puts another database in the place of the one that a store has open, as `.restore` does.
-fn restore(home: &Home, from: &std::path::Path) {
+pub(crate) fn restore(home: &Home, from: &std::path::Path) {
     let connection = Connection::open(home.path()).unwrap();
     let sql = "ATTACH ?1 AS other";
     connection.execute(sql, [from.to_str().unwrap()]).unwrap();

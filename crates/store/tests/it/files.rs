@@ -60,7 +60,7 @@ fn answers_honestly(path: &Path, documents: &[DocumentFacts]) -> Result<(), Stor
         }
         for chunk in &facts.chunks {
             match snapshot.chunk(&chunk.id)? {
-                Some(found) => assert_eq!(found, *chunk),
+                Some(found) => assert_eq!(*found, *chunk),
                 None => assert!(known()?, "a chunk was lost"),
             }
         }

@@ -18,6 +18,7 @@ mod graph;
 mod killed;
 mod outlived;
 mod owner;
+mod recent;
 mod routes;
 mod sample;
 mod scans;

@@ -63,7 +63,7 @@ fn one_commit(home: &Home, seen: &AtomicUsize) {
     assert_eq!((first.len(), hits.len()), (12, 12));
     let texts: Vec<String> = hits
         .ids()
-        .map(|id| snapshot.chunk(id).unwrap().unwrap().text)
+        .map(|id| snapshot.chunk(id).unwrap().unwrap().text.clone())
         .map(|text| text.split(" 0 of").next().unwrap().to_owned())
         .collect();
     assert!(texts.windows(2).all(|pair| pair[0] == pair[1]), "{texts:?}");
