@@ -3,6 +3,7 @@
 mod control;
 mod lookup;
 mod page;
+mod stalls;
 mod world;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
 use cornu_store::naive::{Habit, hammer};
 
 use self::control::{Control, Pace};
+use self::stalls::Stalls;
 use self::world::{CACHED, CONTROL, DIMENSION, DOCUMENTS, POOL, SINGLE, Workload, World};
 use crate::load::{self, Ask, Met};
 use crate::run::say;
@@ -39,6 +41,8 @@ const CALM_PERCENT: u32 = 5;
 /// Threads that ask in an open load: more than wait at the same time where the pool keeps up.
 const OPEN_CLIENTS: usize = 64;
 const COMMITS_PER_SECOND: f64 = 5.0;
+/// For how long the machine is watched before the loads of a workload.
+const WATCHED: Duration = Duration::from_secs(1);
 
 /// Table `pool`.
 pub struct Pool;
@@ -123,9 +127,10 @@ impl Table for Pool {
             pace: Pace::measure(),
             memory: lookup::memory_rate(DOCUMENTS * DIMENSION),
         };
-        let mut rows = Vec::new();
+        let (mut rows, mut stalls) = (Vec::new(), Stalls::default());
         for workload in Workload::ALL {
             for writing in [false, true] {
+                stalls.watch(WATCHED);
                 rows.extend(loads(
                     &world, workload, writing, bench.seed, machine, LASTS,
                 )?);
@@ -133,6 +138,7 @@ impl Table for Pool {
                 say(&format!("  {}, {mode}: measured", workload.name()));
             }
         }
+        rows.push(stalls.row());
         rows.extend(lookup::rows(&world)?);
         rows.extend(habits()?);
         Ok(rows)
@@ -161,6 +167,10 @@ impl Table for Pool {
              others have used: a short search takes a third to a half more of a core than in the \
              closed loop, so 80 % of that loop's rate is mostly more than these cores can do. The control has \
              nothing in caches, and pays for the wake alone."
+                .to_owned(),
+            "Where something else has the cores for about a hundredth of the time (*the machine itself*), \
+             a p99 of short searches in an open load is that of who was asked meanwhile, and of the queue \
+             that came of it."
                 .to_owned(),
         ]
     }

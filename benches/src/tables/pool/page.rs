@@ -102,6 +102,18 @@ pub(super) fn sections() -> Vec<Section> {
             ]),
         },
         Section {
+            title: "The machine itself",
+            about: "A thread for each core that does nothing but read the clock, for a second before the \
+                    loads of each workload: how much of the time it does not get in pauses of 0.2 ms and \
+                    more, how many these are, and the longest.",
+            datasets: &["machine"],
+            spec: TableSpec::new([
+                Column::new("stalled", "stalled", Format::Percent(2)).with_interval(),
+                Column::new("stalls/s of a core", "stalls", Format::Fixed(1)).with_interval(),
+                Column::new("longest", "longest_ms", Format::Milliseconds(1)).with_interval(),
+            ]),
+        },
+        Section {
             title: "Lock errors",
             about: "Eight threads, each of which reads a row and writes one in a transaction, by three \
                     habits; and eight that search and write through this store.",
