@@ -26,12 +26,14 @@ impl Snapshot<'_> {
         self.read(|reader| {
             let mut ordinals = Vec::new();
             for id in chunks {
-                let mut found = None;
-                reader.each(&sql, params![id.as_bytes()], |row| {
-                    let ordinal = row.get(0)?;
-                    found = found.or(view.contains(ordinal).then_some(ordinal));
-                    Ok(())
-                })?;
+                let mut found = self.reading().ordinal_at_hand(view, id);
+                if found.is_none() {
+                    reader.each(&sql, params![id.as_bytes()], |row| {
+                        let ordinal = row.get(0)?;
+                        found = found.or(view.contains(ordinal).then_some(ordinal));
+                        Ok(())
+                    })?;
+                }
                 match found {
                     Some(ordinal) => ordinals.push(ordinal),
                     None => return Ok(None),

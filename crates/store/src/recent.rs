@@ -54,8 +54,17 @@ impl Recent {
 
     /// A chunk that the view, of a state of that line, holds the document of.
     pub(crate) fn get(&self, line: u64, view: &View, id: &ChunkId) -> Option<Arc<Chunk>> {
+        Some(self.entry(line, view, id)?.chunk)
+    }
+
+    /// The ordinal of its document, for the same chunks.
+    pub(crate) fn ordinal(&self, line: u64, view: &View, id: &ChunkId) -> Option<u32> {
+        Some(self.entry(line, view, id)?.ordinal)
+    }
+
+    fn entry(&self, line: u64, view: &View, id: &ChunkId) -> Option<Entry> {
         let entry = self.chunks.as_ref()?.get(id)?;
-        (entry.line == line && view.contains(entry.ordinal)).then_some(entry.chunk)
+        (entry.line == line && view.contains(entry.ordinal)).then_some(entry)
     }
 
     /// Keeps what was read in a state of that line.

@@ -154,6 +154,11 @@ impl<'s> Reading<'s> {
         Ok(chunks)
     }
 
+    /// The ordinal of a chunk's document, where the chunk is in memory and the view holds it.
+    pub(crate) fn ordinal_at_hand(&self, view: &View, id: &ChunkId) -> Option<u32> {
+        self.store.recent.ordinal(self.line, view, id)
+    }
+
     /// All documents, by ordinal.
     pub(crate) fn versions(&self) -> Result<Vec<DocumentVersion>, StoreError> {
         let version = |version: Version| DocumentVersion {

@@ -34,6 +34,10 @@ fn got(store: &SqliteVecStore, asker: &Principal, ids: &[ChunkId]) -> Got {
     store.snapshot(asker).unwrap().chunks(ids).unwrap()
 }
 
+fn whose(store: &SqliteVecStore, asker: &Principal, ids: &[ChunkId]) -> Option<Vec<u32>> {
+    store.snapshot(asker).unwrap().ordinals_of(ids).unwrap()
+}
+
 fn keeping(chunk_bytes: u64) -> Options {
     Options {
         chunk_bytes,
@@ -69,7 +73,11 @@ proptest! {
             ids.dedup();
             for asker in askers() {
                 if numbers.below(3) > 0 {
-                    prop_assert_eq!(got(&home, &asker, &ids), got(&plain, &asker, &ids));
+                    let seen = got(&home, &asker, &ids);
+                    prop_assert_eq!(&seen, &got(&plain, &asker, &ids));
+                    let seen: Vec<ChunkId> = seen.iter().flatten().map(|chunk| chunk.id).collect();
+                    prop_assert_eq!(whose(&home, &asker, &seen), whose(&plain, &asker, &seen));
+                    prop_assert_eq!(whose(&home, &asker, &ids), whose(&plain, &asker, &ids));
                 }
             }
             let known: Vec<ChunkId> = seen.iter().flatten().map(|chunk| chunk.id).collect();
