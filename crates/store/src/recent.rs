@@ -155,6 +155,9 @@ mod tests {
         assert!(recent.get(2, &view, &chunk.id).is_none());
         recent.put(1, 8, &chunk);
         assert!(recent.get(1, &view, &chunk.id).is_none());
+        let endless = Recent::new(u64::MAX);
+        endless.put(1, 7, &chunk);
+        assert!(endless.get(1, &view, &chunk.id).is_some());
         let nothing = Recent::new(0);
         nothing.put(1, 7, &chunk);
         assert!(nothing.get(1, &view, &chunk.id).is_none());
