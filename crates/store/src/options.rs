@@ -40,8 +40,8 @@ pub struct Options {
     /// pages are shared, and the system may drop them.
     pub mmap_bytes: u64,
     /// How much of the chunks that searches found is kept in memory, in bytes, so that a search does
-    /// not read again what others have read, whatever was committed meanwhile. Default 32 MiB; 0 keeps
-    /// nothing.
+    /// not read again what others have read, also after commits, as long as the version of the document
+    /// is the same. Default 32 MiB; 0 keeps nothing.
     pub chunk_bytes: u64,
     /// What a commit survives. Default [`Durability::PowerLoss`].
     pub durability: Durability,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cornu_core::{Chunk, ChunkId, View};
+use cornu_core::{ByteSpan, Chunk, ChunkId, View};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -34,12 +34,12 @@ struct Bytes;
 impl Weighter<ChunkId, Entry> for Bytes {
     fn weight(&self, _: &ChunkId, entry: &Entry) -> u64 {
         let chunk = &entry.chunk;
+        let titles = chunk.heading_path.iter();
+        let titles: usize = titles.map(|title| size_of::<String>() + title.len()).sum();
+        let language = chunk.language.as_ref().map_or(0, String::len);
         let texts = chunk.text.len() + chunk.index_text.len() + chunk.doc.as_str().len();
-        let texts = chunk
-            .heading_path
-            .iter()
-            .fold(texts, |sum, title| sum + title.len());
-        OVERHEAD + texts as u64
+        let spans = chunk.prefix.len() * size_of::<ByteSpan>();
+        OVERHEAD + (titles + language + texts + spans) as u64
     }
 }
 
@@ -87,8 +87,7 @@ impl Recent {
 mod tests {
     use super::*;
     use cornu_core::{
-        Acl, ByteSpan, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId, LineSpan, Principal,
-        ViewEntry,
+        Acl, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId, LineSpan, Principal, ViewEntry,
     };
 
     fn chunk(at: usize) -> Arc<Chunk> {
@@ -145,6 +144,28 @@ mod tests {
         let chunks = recent.chunks.as_ref().unwrap();
         assert!(chunks.weight() <= 1 << 20, "{}", chunks.weight());
         assert!((100..300).contains(&chunks.len()), "{}", chunks.len());
+    }
+
+    /// A fence's first word may be as long as its writer likes.
+    #[test]
+    fn all_texts_of_a_chunk_are_counted() {
+        let plain = chunk(0);
+        let weight = |chunk: Chunk| {
+            let entry = Entry {
+                line: 1,
+                ordinal: 7,
+                chunk: Arc::new(chunk),
+            };
+            Bytes.weight(&plain.id, &entry)
+        };
+        let more = Chunk {
+            language: Some("x".repeat(1000)),
+            heading_path: vec!["t".repeat(200); 10],
+            prefix: vec![plain.span; 100],
+            ..(*plain).clone()
+        };
+        let more = weight(more) - weight((*plain).clone());
+        assert!((1000 + 2000 + 1600..8000).contains(&more), "{more}");
     }
 
     #[test]
