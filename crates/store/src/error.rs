@@ -174,6 +174,12 @@ pub enum StoreError {
         /// The store's epoch.
         store: u64,
     },
+    /// The view was taken of another database, or not of one at all.
+    #[error("the view is not what its principal sees in {}: another database was put in its place; ask for a new view", path.display())]
+    ForeignView {
+        /// The database that is open now.
+        path: PathBuf,
+    },
     /// `vec0` is asked for by name, lags behind, and cannot be written.
     #[error("the vec0 table of {} is not up to date and the store is read-only; use another route, or run `rebuild-index` where the file is writable", path.display())]
     ArtifactBehind {

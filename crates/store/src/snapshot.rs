@@ -67,16 +67,22 @@ impl<'s> Reading<'s> {
         })
     }
 
-    /// A transaction in the view's state.
+    /// A transaction in the view's state. An epoch is no name: another database may have the same one
+    /// and give the view's ordinals to documents that its principal does not see.
     pub(crate) fn of(store: &'s SqliteVecStore, view: &View) -> Result<Self, StoreError> {
         let reading = Self::begin(store)?;
-        if reading.state.epoch == view.epoch() {
-            return Ok(reading);
+        if reading.state.epoch != view.epoch() {
+            return Err(StoreError::StaleView {
+                view: view.epoch(),
+                store: reading.state.epoch,
+            });
         }
-        Err(StoreError::StaleView {
-            view: view.epoch(),
-            store: reading.state.epoch,
-        })
+        if store.view_in(&reading, view.principal())? != *view {
+            return Err(StoreError::ForeignView {
+                path: store.path().to_owned(),
+            });
+        }
+        Ok(reading)
     }
 
     /// As [`of`](Self::of), in which a search by `route` is possible.

@@ -255,6 +255,38 @@ fn a_copy_that_went_another_way_is_not_taken_for_the_same() {
     }
 }
 
+/// A view that was taken before another database of the same epoch was put in the place of the open
+/// one: an ordinal of it names a hidden document there.
+#[test]
+fn a_view_of_another_database_is_refused() {
+    let home = home_of_two();
+    let folder = crate::sample::folder();
+    let copy = folder.path().join("copy.db");
+    Connection::open(home.path())
+        .unwrap()
+        .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+    let other = SqliteVecStore::open_existing(&copy, &options(Route::Auto)).unwrap();
+    home.upsert(&document("c.md", &["public"], &[&[1.0, 0.0]]))
+        .unwrap();
+    let hidden = document("d.md", &["hr"], &[&[0.0, 1.0]]);
+    other.upsert(&hidden).unwrap();
+    drop(other);
+    let view = home.view(&public()).unwrap();
+    assert_eq!(home.documents(&view).unwrap().len(), 2);
+    restore(&home, &copy);
+    let foreign = |error: StoreError| matches!(error, StoreError::ForeignView { .. });
+    let query = aview1(&[0.0, 1.0]);
+    assert!(foreign(
+        home.chunk(&view, &hidden.chunks[0].id).unwrap_err()
+    ));
+    assert!(foreign(home.knn(&view, query, 5).unwrap_err()));
+    assert!(foreign(home.documents(&view).unwrap_err()));
+    let view = home.view(&public()).unwrap();
+    assert_eq!(home.chunk(&view, &hidden.chunks[0].id).unwrap(), None);
+    assert_eq!(home.knn(&view, query, 5).unwrap().len(), 1);
+}
+
 fn got_of_two(store: &SqliteVecStore) -> Bits {
     let snapshot = store.snapshot(&public()).unwrap();
     let by_resident = snapshot.knn_by(Route::Resident, aview1(&[1.0, 0.0]), 5);
