@@ -86,37 +86,28 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cornu_core::{
-        Acl, ChunkIdParts, ChunkKind, ChunkRole, ContentHash, DocId, LineSpan, Principal, ViewEntry,
-    };
+    use cornu_core::testing::proptest::prelude::*;
+    use cornu_core::testing::proptest::strategy::ValueTree as _;
+    use cornu_core::testing::proptest::test_runner::TestRunner;
+    use cornu_core::testing::strategies::document_facts;
+    use cornu_core::{Acl, ContentHash, DocId, Principal, ViewEntry};
 
+    /// A chunk of some 3,000 bytes, besides what the strategy gives it.
     fn chunk(at: usize) -> Arc<Chunk> {
-        let doc = DocId::new("a.md").unwrap();
-        let text = format!("{at} {}", "x".repeat(1500));
-        let span = ByteSpan::new(0, text.len()).unwrap();
+        let mut runner = TestRunner::deterministic();
+        let facts =
+            document_facts(2).prop_filter_map("no chunk", |facts| facts.chunks.into_iter().next());
+        let mut id = [0; 32];
+        id[..8].copy_from_slice(&at.to_le_bytes());
+        let text = "x".repeat(1500);
         Arc::new(Chunk {
-            id: ChunkId::derive(&ChunkIdParts {
-                doc: &doc,
-                chunker: "sample",
-                kind: ChunkKind::Prose,
-                heading_path: &[],
-                index_text: &text,
-                text: &text,
-                ordinal: at as u32,
-            }),
-            doc,
-            kind: ChunkKind::Prose,
-            role: ChunkRole::Indexed,
-            parent: None,
-            heading_path: vec![],
-            span,
-            core: span,
-            lines: LineSpan::new(1, 1).unwrap(),
-            prefix: vec![],
+            id: ChunkId::from_bytes(id),
             language: None,
+            heading_path: vec![],
+            prefix: vec![],
             index_text: text.clone(),
             text,
-            tokens: 1,
+            ..facts.new_tree(&mut runner).unwrap().current()
         })
     }
 

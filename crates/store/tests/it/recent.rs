@@ -154,6 +154,10 @@ fn a_changed_text_is_never_given() {
         .execute("UPDATE chunk_texts SET text = 'forged'", [])
         .unwrap();
     assert_eq!(got(&home, &public(), &[facts.chunks[0].id]), first);
+    // Nor does a commit that the asker does not see have it read again.
+    home.upsert(&worded("b.md", &["hr"], &[&[1.0, 0.0]], "line"))
+        .unwrap();
+    assert_eq!(got(&home, &public(), &[facts.chunks[0].id]), first);
     let snapshot = home.snapshot(&public()).unwrap();
     let error = snapshot.chunk(&facts.chunks[1].id).unwrap_err();
     assert!(
