@@ -164,7 +164,7 @@ impl Table for Pool {
              waits for n / 2 searches, the control's as well."
                 .to_owned(),
             "In an open load each question costs a sleep and a wake besides, and finds caches that \
-             others have used: a short search takes a third to a half more of a core than in the \
+             others have used: a short search takes a third to six tenths more of a core than in the \
              closed loop, so 80 % of that loop's rate is mostly more than these cores can do. The control has \
              nothing in caches, and pays for the wake alone."
                 .to_owned(),
