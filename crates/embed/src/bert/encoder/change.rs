@@ -2,7 +2,7 @@
 
 use tch::{TchError, Tensor};
 
-use super::layers::Shared;
+use super::layers::{Shared, with_enough_rows};
 
 /// The linear parts of a layer that can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,9 @@ pub(crate) struct LowRank {
 
 impl LowRank {
     pub(super) fn forward(&self, rows: &Tensor) -> Result<Tensor, TchError> {
-        rows.f_matmul(self.a.get())?.f_matmul(self.b.get())
+        with_enough_rows(rows, |rows| {
+            rows.f_matmul(self.a.get())?.f_matmul(self.b.get())
+        })
     }
 }
 

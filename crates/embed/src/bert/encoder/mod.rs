@@ -141,7 +141,7 @@ impl Encoder {
     /// 384.
     pub(crate) fn rows_are_independent(&self) -> Result<bool, ForwardError> {
         let longest = self.config.max_tokens();
-        let probes: Vec<Tokens> = [2, 3, 5, 17, 33, 70]
+        let probes: Vec<Tokens> = [1, 2, 3, 5, 17, 17, 33, 70]
             .into_iter()
             .map(|length| Tokens::probe(length.min(longest), self.config.vocabulary))
             .collect();
