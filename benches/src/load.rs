@@ -1,6 +1,6 @@
 //! Many clients at once: how many answers a second, and how long each waits.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -49,6 +49,17 @@ impl Met {
         quantile(&self.latencies, part)
     }
 
+    /// What came of a question that was due at one moment and ended at another.
+    fn note(&mut self, answer: &Result<()>, due: f64, ended: f64, counted: f64) {
+        // A backlog from before is answered within the time, so it is part of the rate.
+        self.answers += u64::from(answer.is_ok() && ended >= counted);
+        match answer {
+            _ if due < counted => {}
+            Ok(()) => self.latencies.push(ended - due),
+            Err(_) => self.errors += 1,
+        }
+    }
+
     /// Both together.
     pub fn add(&mut self, other: Self) {
         self.latencies.extend(other.latencies);
@@ -95,17 +106,8 @@ pub fn open(
     next: &AtomicU64,
     ask: &Ask<'_>,
 ) -> Met {
-    let mut random = Pcg64::new(seed.into(), 3);
-    let mut at = SETTLED.as_secs_f64();
-    let counted = at + WARM.as_secs_f64();
-    let end = counted + lasts.as_secs_f64();
-    let arrivals: Vec<f64> = std::iter::repeat_with(|| {
-        at -= uniform(&mut random).ln() / rate;
-        at
-    })
-    .take_while(|at| *at < end)
-    .collect();
-    let arrivals = Arrivals::new(arrivals, clients);
+    let Times { counted, due } = Times::draw(rate, lasts, seed);
+    let arrivals = Arrivals::new(due, clients);
     let client = |who: usize, start: Instant| {
         let mut met = Met::default();
         sleep_precisely();
@@ -116,20 +118,65 @@ pub fn open(
             }
             arrivals.begin();
             let answer = ask(next.fetch_add(1, Ordering::Relaxed));
-            let ended = start.elapsed().as_secs_f64();
-            // A backlog from before is answered within the time, so it is part of the rate.
-            met.answers += u64::from(answer.is_ok() && ended >= counted);
-            match answer {
-                _ if due < counted => {}
-                Ok(()) => met.latencies.push(ended - due),
-                Err(_) => met.errors += 1,
-            }
+            met.note(&answer, due, start.elapsed().as_secs_f64(), counted);
         }
         met
     };
     let mut met = together(clients, || first(next, ask), client);
     met.seconds = (met.seconds - counted).max(0.0);
     met
+}
+
+/// As [`open`], but who waits for a question never sleeps: each of `threads` takes the next one and
+/// looks at the clock until it is due, giving its core to whoever wants it meanwhile. So a server with
+/// one such thread for each core does it; nobody has to be woken, and the caches stay as they were.
+pub fn polled(
+    threads: usize,
+    rate: f64,
+    lasts: Duration,
+    seed: u64,
+    next: &AtomicU64,
+    ask: &Ask<'_>,
+) -> Met {
+    let Times { counted, due } = Times::draw(rate, lasts, seed);
+    let taken = AtomicUsize::new(0);
+    let thread = |_, start: Instant| {
+        let mut met = Met::default();
+        while let Some(&due) = due.get(taken.fetch_add(1, Ordering::Relaxed)) {
+            while start.elapsed().as_secs_f64() < due {
+                thread::yield_now();
+            }
+            let answer = ask(next.fetch_add(1, Ordering::Relaxed));
+            met.note(&answer, due, start.elapsed().as_secs_f64(), counted);
+        }
+        met
+    };
+    let mut met = together(threads, || first(next, ask), thread);
+    met.seconds = (met.seconds - counted).max(0.0);
+    met
+}
+
+/// When questions arrive, in seconds from the start.
+struct Times {
+    /// From when on they count.
+    counted: f64,
+    due: Vec<f64>,
+}
+
+impl Times {
+    fn draw(rate: f64, lasts: Duration, seed: u64) -> Self {
+        let mut random = Pcg64::new(seed.into(), 3);
+        let mut at = SETTLED.as_secs_f64();
+        let counted = at + WARM.as_secs_f64();
+        let end = counted + lasts.as_secs_f64();
+        let due = std::iter::repeat_with(|| {
+            at -= uniform(&mut random).ln() / rate;
+            at
+        })
+        .take_while(|at| *at < end)
+        .collect();
+        Self { counted, due }
+    }
 }
 
 /// From the moment at which all clients are let go to that from which questions arrive: sixty-four
@@ -318,10 +365,12 @@ mod tests {
         let lasts = Duration::from_millis(200);
         let next = AtomicU64::new(0);
         let closed = closed(1, lasts, &next, &slow);
-        let open = open(1, 500.0, lasts, 1, &next, &slow);
-        assert!(open.quantile(0.5) > 4.0 * closed.quantile(0.5), "{open:?}");
-        // Those who waited since before are answered, too.
-        assert!(open.answers > open.latencies.len() as u64 && open.seconds > 0.3);
+        for open in [open, polled] {
+            let met = open(1, 500.0, lasts, 1, &next, &slow);
+            assert!(met.quantile(0.5) > 4.0 * closed.quantile(0.5), "{met:?}");
+            // Those who waited since before are answered, too.
+            assert!(met.answers > met.latencies.len() as u64 && met.seconds > 0.3);
+        }
     }
 
     /// Who waits for others does so in the server; who has nothing to do lies still.

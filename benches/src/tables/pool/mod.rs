@@ -36,7 +36,14 @@ const LASTS: Lasts = Lasts {
 /// Open loads, in percent of the rate that the pool reached with one client for each core: beyond it
 /// there is no steady state to measure, and for short searches not even at the last. The first mostly
 /// finds everything idle.
-const OPEN_PERCENT: [u32; 3] = [CALM_PERCENT, 50, 80];
+/// By name, percent, and whether those who wait for questions look at the clock instead of sleeping.
+const OPEN: [(&str, u32, bool); 5] = [
+    ("open5", CALM_PERCENT, false),
+    ("open50", 50, false),
+    ("open80", 80, false),
+    ("polled50", 50, true),
+    ("polled80", 80, true),
+];
 const CALM_PERCENT: u32 = 5;
 /// Threads that ask in an open load: more than wait at the same time where the pool keeps up.
 const OPEN_CLIENTS: usize = 64;
@@ -71,7 +78,9 @@ impl Table for Pool {
          machine's saturation: from there on more clients wait longer and are not answered faster. \
          *open5*, *open50*, *open80*: questions arrive at random, at 5, 50 and 80 % of the rate that \
          the pool reached with 2 clients and the same for all, and a latency counts from the moment \
-         at which its question was due. *idle p50* is that of one client who asks again at once and \
+         at which its question was due; sixty-four threads sleep until they are called. *polled50*, \
+         *polled80*: arrivals at the same rates, met by two threads that never sleep, but look at the \
+         clock until the next question is due: nobody has to be woken. *idle p50* is that of one client who asks again at once and \
          finds its caches warm, *calm p50* that of *open5*, where a question mostly finds nobody \
          before it, and cores that sleep. QPS, p50 and p99 of loads are medians of three rounds, QPS \
          and p99 with the least and the largest; ratios are of medians. *to one connection*: beside what one connection answers with as many \
@@ -340,15 +349,20 @@ fn loads(
         let load = dataset(workload, writing, &clients.to_string());
         rows.extend(shown(&load, &met, &idle, None, Some(one_alone))?);
     }
-    for percent in OPEN_PERCENT {
+    for (name, percent, polls) in OPEN {
         let rate = saturated * f64::from(percent) / 100.0;
         let met = turns(world, &systems, writing, |ask, round| {
-            load::open(OPEN_CLIENTS, rate, lasts.open, seed + round, &next, ask)
+            let (lasts, seed) = (lasts.open, seed + round);
+            if polls {
+                load::polled(SATURATING, rate, lasts, seed, &next, ask)
+            } else {
+                load::open(OPEN_CLIENTS, rate, lasts, seed, &next, ask)
+            }
         })?;
         if percent == CALM_PERCENT {
             calm = medians(&met);
         }
-        let load = dataset(workload, writing, &format!("open{percent}"));
+        let load = dataset(workload, writing, name);
         rows.extend(shown(&load, &met, &idle, Some(&calm), None)?);
     }
     if workload == Workload::Full {
@@ -503,7 +517,9 @@ mod tests {
         let sections = Pool.sections();
         for workload in Workload::ALL {
             for writing in [false, true] {
-                for load in ["1", "2", "8", "64", "open5", "open50", "open80"] {
+                for load in [
+                    "1", "2", "8", "64", "open5", "open50", "open80", "polled50", "polled80",
+                ] {
                     let name = dataset(workload, writing, load);
                     let held = sections.iter().filter(|one| one.holds(&name)).count();
                     assert_eq!(held, 1, "{name}");
@@ -525,7 +541,7 @@ mod tests {
             open: Duration::from_millis(60),
         };
         let rows = loads(&world, Workload::Narrow, true, 9, machine, lasts).unwrap();
-        assert_eq!(rows.len(), 28);
+        assert_eq!(rows.len(), 36);
         for row in &rows {
             assert_eq!(row.metrics["error_rate"].value, 0.0, "{row:?}");
             assert!(row.metrics["qps"].value > 0.0, "{row:?}");
