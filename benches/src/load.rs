@@ -108,23 +108,16 @@ pub fn open(
 ) -> Met {
     let Times { counted, due } = Times::draw(rate, lasts, seed);
     let arrivals = Arrivals::new(due, clients);
-    let client = |who: usize, start: Instant| {
-        let mut met = Met::default();
-        sleep_precisely();
-        while let Some(due) = arrivals.take(who) {
-            let early = due - start.elapsed().as_secs_f64();
-            if early > 0.0 {
-                thread::sleep(Duration::from_secs_f64(early));
-            }
-            arrivals.begin();
-            let answer = ask(next.fetch_add(1, Ordering::Relaxed));
-            met.note(&answer, due, start.elapsed().as_secs_f64(), counted);
+    let take = |who: usize, start: Instant| {
+        let due = arrivals.take(who)?;
+        let early = due - start.elapsed().as_secs_f64();
+        if early > 0.0 {
+            thread::sleep(Duration::from_secs_f64(early));
         }
-        met
+        arrivals.begin();
+        Some(due)
     };
-    let mut met = together(clients, || first(next, ask), client);
-    met.seconds = (met.seconds - counted).max(0.0);
-    met
+    arriving(clients, counted, next, ask, take)
 }
 
 /// As [`open`], but who waits for a question never sleeps: each of `threads` takes the next one and
@@ -140,18 +133,34 @@ pub fn polled(
 ) -> Met {
     let Times { counted, due } = Times::draw(rate, lasts, seed);
     let taken = AtomicUsize::new(0);
-    let thread = |_, start: Instant| {
+    let take = |_, start: Instant| {
+        let due = *due.get(taken.fetch_add(1, Ordering::Relaxed))?;
+        while start.elapsed().as_secs_f64() < due {
+            thread::yield_now();
+        }
+        Some(due)
+    };
+    arriving(threads, counted, next, ask, take)
+}
+
+/// Each client asks what it `take`s, which waits until that is due, until there is no more.
+fn arriving(
+    clients: usize,
+    counted: f64,
+    next: &AtomicU64,
+    ask: &Ask<'_>,
+    take: impl Fn(usize, Instant) -> Option<f64> + Sync,
+) -> Met {
+    let client = |who: usize, start: Instant| {
         let mut met = Met::default();
-        while let Some(&due) = due.get(taken.fetch_add(1, Ordering::Relaxed)) {
-            while start.elapsed().as_secs_f64() < due {
-                thread::yield_now();
-            }
+        sleep_precisely();
+        while let Some(due) = take(who, start) {
             let answer = ask(next.fetch_add(1, Ordering::Relaxed));
             met.note(&answer, due, start.elapsed().as_secs_f64(), counted);
         }
         met
     };
-    let mut met = together(threads, || first(next, ask), thread);
+    let mut met = together(clients, || first(next, ask), client);
     met.seconds = (met.seconds - counted).max(0.0);
     met
 }
@@ -370,6 +379,16 @@ mod tests {
             assert!(met.quantile(0.5) > 4.0 * closed.quantile(0.5), "{met:?}");
             // Those who waited since before are answered, too.
             assert!(met.answers > met.latencies.len() as u64 && met.seconds > 0.3);
+        }
+    }
+
+    #[test]
+    fn no_question_of_an_open_load_is_asked_before_it_is_due() {
+        for open in [open, polled] {
+            let next = AtomicU64::new(0);
+            let met = open(2, 200.0, Duration::from_millis(200), 3, &next, &|_| Ok(()));
+            assert!(met.latencies.len() > 10, "{met:?}");
+            assert!(met.latencies.iter().all(|took| *took >= 0.0), "{met:?}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! Views, vectors and statistics that outlive commits: what was read once is used again only where
 //! it is what would be read now.
 
+use std::path::Path;
+
 use cornu_core::testing::proptest::prelude::*;
 use cornu_core::{ChunkId, DocId, FactStore, Principal, View};
 use cornu_store::{Options, Route, SqliteVecStore, StoreError};
@@ -198,7 +200,7 @@ fn an_equal_seal_carries_no_view_where_a_document_is_newer() {
 }
 
 /// Puts another database in the place of the one that a store has open, as `.restore` does.
-pub(crate) fn restore(home: &Home, from: &std::path::Path) {
+pub(crate) fn restore(home: &Home, from: &Path) {
     let connection = Connection::open(home.path()).unwrap();
     let sql = "ATTACH ?1 AS other";
     connection.execute(sql, [from.to_str().unwrap()]).unwrap();
@@ -222,6 +224,18 @@ pub(crate) fn restore(home: &Home, from: &std::path::Path) {
     connection.execute_batch(&(script + "COMMIT;")).unwrap();
 }
 
+/// A copy of `home`, which then gets a document that the copy has not.
+fn parted(home: &Home, copy: &Path) -> SqliteVecStore {
+    Connection::open(home.path())
+        .unwrap()
+        .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+    let other = SqliteVecStore::open_existing(copy, &options(Route::Auto)).unwrap();
+    home.upsert(&document("c.md", &["public"], &[&[1.0, 0.0]]))
+        .unwrap();
+    other
+}
+
 /// Two copies of a database go different ways and give the same ordinals to different documents.
 /// One is put in the place of the other under an open store: its views and vectors are those of the
 /// copy, of an equal epoch and of later ones.
@@ -231,13 +245,7 @@ fn a_copy_that_went_another_way_is_not_taken_for_the_same() {
         let home = home_of_two();
         let folder = crate::sample::folder();
         let copy = folder.path().join("copy.db");
-        Connection::open(home.path())
-            .unwrap()
-            .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
-            .unwrap();
-        let other = SqliteVecStore::open_existing(&copy, &options(Route::Auto)).unwrap();
-        home.upsert(&document("c.md", &["public"], &[&[1.0, 0.0]]))
-            .unwrap();
+        let other = parted(&home, &copy);
         got_of_two(&home);
         // The same names, contents and grants, and other vectors; or hidden ones.
         other
@@ -262,13 +270,7 @@ fn a_view_of_another_database_is_refused() {
     let home = home_of_two();
     let folder = crate::sample::folder();
     let copy = folder.path().join("copy.db");
-    Connection::open(home.path())
-        .unwrap()
-        .execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
-        .unwrap();
-    let other = SqliteVecStore::open_existing(&copy, &options(Route::Auto)).unwrap();
-    home.upsert(&document("c.md", &["public"], &[&[1.0, 0.0]]))
-        .unwrap();
+    let other = parted(&home, &copy);
     let hidden = document("d.md", &["hr"], &[&[0.0, 1.0]]);
     other.upsert(&hidden).unwrap();
     drop(other);

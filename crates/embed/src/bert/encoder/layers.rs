@@ -99,7 +99,8 @@ impl Linear {
 /// bits alone than in a pack.
 const FEWEST_ROWS: i64 = 8;
 
-/// `product` of `rows`, of rows of zeros after them where they are too few; those are cut off again.
+/// `product` of `rows`, with rows of zeros after them where they are too few; what comes of those is
+/// cut off again.
 pub(super) fn with_enough_rows(
     rows: &Tensor,
     product: impl FnOnce(&Tensor) -> Result<Tensor, TchError>,
