@@ -75,9 +75,9 @@ pub(super) fn rows(world: &World) -> Result<Vec<Row>> {
         Ok(())
     })?;
     Ok(vec![
-        row_of(dataset, "cache-hit-alone", &[alone]),
-        row_of(dataset, "dense-kept", &[search(cached)?]),
-        row_of(dataset, "dense-not-kept", &[search(pool)?]),
+        row_of(dataset, "cache-hit-alone", &[&alone]),
+        row_of(dataset, "dense-kept", &[&search(cached)?]),
+        row_of(dataset, "dense-not-kept", &[&search(pool)?]),
     ])
 }
 

@@ -3,51 +3,33 @@
 mod control;
 mod lookup;
 mod page;
+mod rounds;
 mod stalls;
 mod world;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use cornu::LiveRagIndex;
+use anyhow::{Context, Result, ensure};
 use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
 use cornu_store::naive::{Habit, hammer};
 
-use self::control::{Control, Pace};
+use self::control::Pace;
+use self::rounds::{
+    CALM, IDLE, LOADS, Lasts, Load, Round, Rounds, Work, looked_up, one_connection, quantile, rate,
+};
 use self::stalls::Stalls;
 use self::world::{CACHED, CONTROL, DIMENSION, DOCUMENTS, POOL, SINGLE, Workload, World};
-use crate::load::{self, Ask, Met};
+use crate::load::{self, Met};
 use crate::run::say;
 use crate::table::{Bench, Part, Section, Table};
 use crate::timing::median;
 
-/// One, who finds everything idle; as many as this machine has cores; and more than it can serve at
-/// once.
-const CLIENTS: [usize; 4] = [1, SATURATING, 8, 64];
-/// Clients are threads of the process that answers: one for each core leaves none of them idle.
-const SATURATING: usize = 2;
-const ROUNDS: usize = 3;
 const LASTS: Lasts = Lasts {
     closed: Duration::from_millis(250),
     open: Duration::from_millis(500),
+    rounds: 5,
 };
-/// Open loads, in percent of the rate that the pool reached with one client for each core: beyond it
-/// there is no steady state to measure, and for short searches not even at the last. The first mostly
-/// finds everything idle.
-/// By name, percent, and whether those who wait for questions look at the clock instead of sleeping.
-const OPEN: [(&str, u32, bool); 5] = [
-    ("open5", CALM_PERCENT, false),
-    ("open50", 50, false),
-    ("open80", 80, false),
-    ("polled50", 50, true),
-    ("polled80", 80, true),
-];
-const CALM_PERCENT: u32 = 5;
-/// Threads that ask in an open load: more than wait at the same time where the pool keeps up.
-const OPEN_CLIENTS: usize = 64;
-const COMMITS_PER_SECOND: f64 = 5.0;
 /// For how long the machine is watched before the loads of a workload.
 const WATCHED: Duration = Duration::from_secs(1);
 
@@ -64,9 +46,9 @@ impl Table for Pool {
     }
 
     fn about(&self) -> &'static str {
-        "The same file, opened three times: with one reading connection, with twice as many as there are cores, and \
-         that with a cache. 10,000 chunks of 384 dimensions by the hash embedder; all that were found once stay in memory \
-         (11 MB of the 32 MiB that a store keeps). *narrow*: nearest \
+        "The same file, opened three times: with one reading connection, with twice as many as there are \
+         cores, and that with a cache. 10,000 chunks of 384 dimensions by the hash embedder; all that \
+         were found once stay in memory (11 MB of the 32 MiB that a store keeps). *narrow*: nearest \
          neighbours for 50 askers who see 200 chunks each; *bm25* and *full-scan*: one asker who sees \
          all; *zipf*: hybrid searches of the same, drawn from 1,000 questions by rank (s = 1). Of the \
          other questions 24.8 % come from 16 that are asked again and again, as many as the chapter \
@@ -77,18 +59,21 @@ impl Table for Pool {
          so many clients, each of which asks when it has its answer. Two, one for each core, are this \
          machine's saturation: from there on more clients wait longer and are not answered faster. \
          *open5*, *open50*, *open80*: questions arrive at random, at 5, 50 and 80 % of the rate that \
-         the pool reached with 2 clients and the same for all, and a latency counts from the moment \
-         at which its question was due; sixty-four threads sleep until they are called. *polled50*, \
-         *polled80*: arrivals at the same rates, met by two threads that never sleep, but look at the \
-         clock until the next question is due: nobody has to be woken. *idle p50* is that of one client who asks again at once and \
-         finds its caches warm, *calm p50* that of *open5*, where a question mostly finds nobody \
-         before it, and cores that sleep. QPS, p50 and p99 of loads are medians of three rounds, QPS \
-         and p99 with the least and the largest; ratios are of medians. *to one connection*: beside what one connection answers with as many \
-         clients or with one, whichever is more. *write*: a thread commits five times a second, through the same index, \
-         a document that no asker sees; each commit ends the life of what is cached, while views, \
-         vectors, statistics and chunks in memory outlive it. *lock-errors*: eight threads, each of which reads a row and writes one in \
-         a transaction, by three habits and by this store. The chapter's figures are of another \
-         machine, model and load."
+         the pool reached with 2 clients just before and the same for all, and a latency counts from \
+         the moment at which its question was due; sixty-four threads sleep until they are called. \
+         *polled50*, *polled80*: arrivals at the same rates, met by two threads that never sleep, but \
+         look at the clock until the next question is due: nobody has to be woken. *idle p50* is that \
+         of one client who asks again at once and finds its caches warm, *calm p50* that of *open5*, \
+         where a question mostly finds nobody before it, and cores that sleep. All figures of loads \
+         are medians of five rounds, with the least and the largest, but for errors and hits, which \
+         are of all rounds together. What is divided by each other comes from one round, since the \
+         machine is not as fast in one minute as in the next, and a ratio is the median of the rounds' \
+         ratios. *to one connection*: beside what one connection answers with as many \
+         clients or with one, whichever is more. *write*: a thread commits five times a second, \
+         through the same index, a document that no asker sees; each commit ends the life of what is \
+         cached, while views, vectors, statistics and chunks in memory outlive it. *lock-errors*: \
+         eight threads, each of which reads a row and writes one in a transaction, by three habits \
+         and by this store. The chapter's figures are of another machine, model and load."
     }
 
     fn sections(&self) -> Vec<Section> {
@@ -140,9 +125,14 @@ impl Table for Pool {
         for workload in Workload::ALL {
             for writing in [false, true] {
                 stalls.watch(WATCHED);
-                rows.extend(loads(
-                    &world, workload, writing, bench.seed, machine, LASTS,
-                )?);
+                let work = Work {
+                    world: &world,
+                    workload,
+                    writing,
+                    seed: bench.seed,
+                    lasts: LASTS,
+                };
+                rows.extend(loads(work, machine)?);
                 let mode = mode(writing);
                 say(&format!("  {}, {mode}: measured", workload.name()));
             }
@@ -193,95 +183,6 @@ fn dataset(workload: Workload, writing: bool, load: &str) -> String {
     format!("{}-{}-{load}", workload.name(), mode(writing))
 }
 
-/// Who is asked.
-struct System<'w> {
-    name: &'static str,
-    /// Where the writer writes meanwhile.
-    index: &'w LiveRagIndex,
-    ask: Box<Ask<'w>>,
-}
-
-/// What one load met in one system, round by round; and the cache's hits.
-#[derive(Default)]
-struct Turns {
-    rounds: Vec<Met>,
-    hits: Option<f64>,
-}
-
-impl Turns {
-    fn rate(&self) -> f64 {
-        typical(&self.rounds, "per_s", Met::rate).value
-    }
-
-    fn quantile(&self, part: f64) -> f64 {
-        typical(&self.rounds, "s", |met| met.quantile(part)).value
-    }
-
-    fn answers(&self) -> u64 {
-        counted(&self.rounds)
-    }
-}
-
-/// The median of the rounds, with the least and the largest: one in which something else wanted the
-/// machine does not decide.
-fn typical(rounds: &[Met], unit: &str, figure: impl Fn(&Met) -> f64) -> Measure {
-    let figures: Vec<f64> = rounds.iter().map(figure).collect();
-    Measure {
-        n: counted(rounds),
-        ..median(&figures, unit, |figure| figure)
-    }
-}
-
-/// Answers whose latencies are counted.
-fn counted(rounds: &[Met]) -> u64 {
-    rounds.iter().map(|met| met.latencies.len() as u64).sum()
-}
-
-/// One load over some systems in turns.
-fn turns(
-    world: &World,
-    systems: &[System<'_>],
-    writing: bool,
-    load: impl Fn(&Ask<'_>, u64) -> Met,
-) -> Result<BTreeMap<&'static str, Turns>> {
-    let mut out: BTreeMap<&'static str, Turns> = BTreeMap::new();
-    let before: Vec<_> = systems.iter().map(|one| counts(one.index)).collect();
-    for round in 0..ROUNDS as u64 {
-        for System { name, index, ask } in systems {
-            let met = if writing {
-                let commit = |n| world.commit(index, n);
-                load::beside(COMMITS_PER_SECOND, &commit, || load(ask, round))?
-            } else {
-                load(ask, round)
-            };
-            out.entry(*name).or_default().rounds.push(met);
-        }
-    }
-    for (System { name, index, .. }, before) in systems.iter().zip(before) {
-        if let (Some(turns), Some((hits, all))) = (out.get_mut(name), counts(index)) {
-            let (hits_before, all_before) = before.unwrap_or_default();
-            turns.hits = Some((hits - hits_before) as f64 / (all - all_before).max(1) as f64);
-        }
-    }
-    Ok(out)
-}
-
-/// Results that were not computed, and all.
-fn counts(index: &LiveRagIndex) -> Option<(u64, u64)> {
-    let (dense, sparse) = index.cache_metrics()?;
-    let found = [dense, sparse].map(|one| one.hits + one.joined);
-    let missed = [dense, sparse].map(|one| one.misses);
-    let found: u64 = found.iter().sum();
-    Some((found, found + missed.iter().sum::<u64>()))
-}
-
-/// How long one round of a load lasts.
-#[derive(Clone, Copy)]
-struct Lasts {
-    closed: Duration,
-    open: Duration,
-}
-
 /// What the machine does by itself.
 #[derive(Clone, Copy)]
 struct Machine {
@@ -290,82 +191,16 @@ struct Machine {
     memory: f64,
 }
 
-fn loads(
-    world: &World,
-    workload: Workload,
-    writing: bool,
-    seed: u64,
-    machine: Machine,
-    lasts: Lasts,
-) -> Result<Vec<Row>> {
-    let next = AtomicU64::new(0);
-    let mut systems: Vec<System<'_>> = world
-        .systems
-        .iter()
-        .map(|(name, index)| System {
-            name,
-            index,
-            ask: Box::new(move |n| world.ask(index, workload, n)),
-        })
-        .collect();
-    let closed = |systems: &[System<'_>], clients| {
-        turns(world, systems, writing, |ask, _| {
-            load::closed(clients, lasts.closed, &next, ask)
-        })
-    };
-    let mut alone = closed(&systems, 1)?;
-    let idle = alone.get(POOL).map_or(0.0, |one| one.quantile(0.5));
-    let (_, index) = world.systems.get(1).context("there is no pool")?;
-    let places = index.options().store.readers;
-    let control = Control::new(places, Duration::from_secs_f64(idle), machine.pace);
-    systems.push(System {
-        name: CONTROL,
-        index,
-        ask: Box::new(move |_| {
-            control.serve();
-            Ok(())
-        }),
-    });
-    let control = systems.last().map(std::slice::from_ref);
-    alone.append(&mut closed(control.unwrap_or_default(), 1)?);
-    // One connection may answer more when it is never handed over.
-    let one_alone = alone.get(SINGLE).map_or(0.0, Turns::rate);
-    let mut saturated = 0.0;
-    let medians = |met: &BTreeMap<&'static str, Turns>| -> BTreeMap<_, _> {
-        let median = |(name, turns): (&&'static str, &Turns)| (*name, turns.quantile(0.5));
-        met.iter().map(median).collect()
-    };
-    let idle = medians(&alone);
-    let mut calm = BTreeMap::new();
+fn loads(work: Work<'_>, machine: Machine) -> Result<Vec<Row>> {
+    let rounds = work.measure(machine.pace)?;
     let mut rows = Vec::new();
-    for clients in CLIENTS {
-        let met = match clients {
-            1 => std::mem::take(&mut alone),
-            _ => closed(&systems, clients)?,
-        };
-        if clients == SATURATING {
-            saturated = met.get(POOL).map_or(0.0, Turns::rate);
+    for load in &LOADS {
+        for system in [SINGLE, POOL, CACHED, CONTROL] {
+            let name = dataset(work.workload, work.writing, load.name);
+            rows.push(row(&name, load, system, &rounds)?);
         }
-        let load = dataset(workload, writing, &clients.to_string());
-        rows.extend(shown(&load, &met, &idle, None, Some(one_alone))?);
     }
-    for (name, percent, polls) in OPEN {
-        let rate = saturated * f64::from(percent) / 100.0;
-        let met = turns(world, &systems, writing, |ask, round| {
-            let (lasts, seed) = (lasts.open, seed + round);
-            if polls {
-                load::polled(SATURATING, rate, lasts, seed, &next, ask)
-            } else {
-                load::open(OPEN_CLIENTS, rate, lasts, seed, &next, ask)
-            }
-        })?;
-        if percent == CALM_PERCENT {
-            calm = medians(&met);
-        }
-        let load = dataset(workload, writing, name);
-        rows.extend(shown(&load, &met, &idle, Some(&calm), None)?);
-    }
-    if workload == Workload::Full {
+    if work.workload == Workload::Full {
         let bytes = (DOCUMENTS * DIMENSION * size_of::<f32>()) as f64;
         for row in rows
             .iter_mut()
@@ -380,60 +215,78 @@ fn loads(
     Ok(rows)
 }
 
-fn shown(
-    dataset: &str,
-    met: &BTreeMap<&'static str, Turns>,
-    idle: &BTreeMap<&'static str, f64>,
-    calm: Option<&BTreeMap<&'static str, f64>>,
-    one_alone: Option<f64>,
-) -> Result<Vec<Row>> {
-    let rate = |name: &str| met.get(name).map_or(0.0, Turns::rate);
-    let p99 = |name: &str| met.get(name).map_or(0.0, |turns| turns.quantile(0.99));
-    [SINGLE, POOL, CACHED, CONTROL]
-        .into_iter()
-        .map(|name| {
-            let turns = met.get(name).context("a system was not measured")?;
-            let mut row = row_of(dataset, name, &turns.rounds);
-            let mut put = |metric: &str, value: f64, unit: &str| {
-                let measure = Measure::exact(value, unit, turns.answers());
-                row.metrics.insert(metric.to_owned(), measure);
-            };
-            for (metric, unloaded) in [("p99_to_idle", Some(idle)), ("p99_to_calm", calm)] {
-                let unloaded = unloaded
-                    .and_then(|of| of.get(name))
-                    .filter(|p50| **p50 > 0.0);
-                if let Some(unloaded) = unloaded {
-                    put(metric, p99(name) / unloaded, "ratio");
-                }
-            }
-            if name != CONTROL {
-                put("p99_to_control", p99(name) / p99(CONTROL), "ratio");
-            }
-            if let Some(alone) = one_alone.filter(|_| [POOL, CACHED].contains(&name)) {
-                put("to_one", turns.rate() / rate(SINGLE).max(alone), "ratio");
-            }
-            if let Some(hits) = turns.hits {
-                put("hit_rate", hits, "fraction");
-                put("to_pool", turns.rate() / rate(POOL), "ratio");
-                if hits < 1.0 {
-                    put("bound", 1.0 / (1.0 - hits), "ratio");
-                }
-            }
-            Ok(row)
-        })
-        .collect()
+/// What a system met in a load, and beside what others met in the same rounds.
+fn row(dataset: &str, load: &Load, system: &'static str, rounds: &Rounds) -> Result<Row> {
+    let name = load.name;
+    let met = rounds.met(name, system);
+    ensure!(!met.is_empty(), "{system} was not measured in {dataset}");
+    let mut row = row_of(dataset, system, &met);
+    let n = counted(&met);
+    let p99 = |round: &Round, system| quantile(round, name, system, 0.99);
+    let mut put = |metric: &str, figure: &dyn Fn(&Round) -> Option<f64>| {
+        if let Some(measure) = rounds.typical("ratio", n, figure) {
+            row.metrics.insert(metric.to_owned(), measure);
+        }
+    };
+    put("p99_to_idle", &|round| {
+        ratio(p99(round, system), quantile(round, IDLE, system, 0.5))
+    });
+    if load.is_open() {
+        put("p99_to_calm", &|round| {
+            ratio(p99(round, system), quantile(round, CALM, system, 0.5))
+        });
+    }
+    if system != CONTROL {
+        put("p99_to_control", &|round| {
+            ratio(p99(round, system), p99(round, CONTROL))
+        });
+    }
+    if !load.is_open() && [POOL, CACHED].contains(&system) {
+        put("to_one", &|round| {
+            ratio(rate(round, name, system), one_connection(round, name))
+        });
+    }
+    if let Some(hits) = rounds.hits(name, system) {
+        put("to_pool", &|round| {
+            ratio(rate(round, name, system), rate(round, name, POOL))
+        });
+        let mut put = |metric: &str, value: f64, unit: &str| {
+            let measure = Measure::exact(value, unit, n);
+            row.metrics.insert(metric.to_owned(), measure);
+        };
+        put("hit_rate", hits, "fraction");
+        if hits < 1.0 {
+            put("bound", 1.0 / (1.0 - hits), "ratio");
+        }
+    }
+    Ok(row)
 }
 
-fn row_of(dataset: &str, system: &str, rounds: &[Met]) -> Row {
+fn ratio(of: Option<f64>, to: Option<f64>) -> Option<f64> {
+    Some(of? / to.filter(|to| *to > 0.0)?)
+}
+
+/// Answers whose latencies are counted.
+fn counted(rounds: &[&Met]) -> u64 {
+    rounds.iter().map(|met| met.latencies.len() as u64).sum()
+}
+
+fn row_of(dataset: &str, system: &str, rounds: &[&Met]) -> Row {
     let mut row = Row::measured(dataset, system);
-    let milliseconds = |part| typical(rounds, "ms", move |met| met.quantile(part) * 1e3);
+    let typical = |unit: &str, figure: &dyn Fn(&Met) -> f64| {
+        let figures: Vec<f64> = rounds.iter().map(|met| figure(met)).collect();
+        Measure {
+            n: counted(rounds),
+            ..median(&figures, unit, |figure| figure)
+        }
+    };
     let errors: u64 = rounds.iter().map(|met| met.errors).sum();
     let n = counted(rounds) + errors;
     let errors = Measure::exact(errors as f64 / n.max(1) as f64, "fraction", n);
     for (metric, measure) in [
-        ("qps", typical(rounds, "per_s", Met::rate)),
-        ("p50_ms", milliseconds(0.5)),
-        ("p99_ms", milliseconds(0.99)),
+        ("qps", typical("per_s", &Met::rate)),
+        ("p50_ms", typical("ms", &|met| met.quantile(0.5) * 1e3)),
+        ("p99_ms", typical("ms", &|met| met.quantile(0.99) * 1e3)),
         ("error_rate", errors),
     ] {
         row.metrics.insert(metric.to_owned(), measure);
@@ -472,7 +325,7 @@ fn habits() -> Result<Vec<Row>> {
         world.ask(index, Workload::Full, n)?;
         world.commit(index, n)
     });
-    rows.push(row_of(dataset, "store", &[met]));
+    rows.push(row_of(dataset, "store", &[&met]));
     Ok(rows)
 }
 
@@ -482,7 +335,7 @@ fn quick(seed: u64) -> Result<Vec<Row>> {
     let world = World::build(200, seed)?;
     let mut same = 0_u64;
     const ASKED: u64 = 20;
-    let before = world.systems.iter().find_map(|(_, index)| counts(index));
+    let before = world.systems.iter().find_map(|(_, index)| looked_up(index));
     for n in 0..ASKED {
         let (who, question) = world.nth(Workload::Zipf, n % 15);
         let found = world
@@ -492,7 +345,7 @@ fn quick(seed: u64) -> Result<Vec<Row>> {
             .collect::<Result<Vec<_>>>()?;
         same += u64::from(found.windows(2).all(|pair| pair.first() == pair.last()));
     }
-    let after = world.systems.iter().find_map(|(_, index)| counts(index));
+    let after = world.systems.iter().find_map(|(_, index)| looked_up(index));
     let (Some((before, _)), Some((after, _))) = (before, after) else {
         anyhow::bail!("none of the systems has a cache");
     };
@@ -517,10 +370,8 @@ mod tests {
         let sections = Pool.sections();
         for workload in Workload::ALL {
             for writing in [false, true] {
-                for load in [
-                    "1", "2", "8", "64", "open5", "open50", "open80", "polled50", "polled80",
-                ] {
-                    let name = dataset(workload, writing, load);
+                for load in &LOADS {
+                    let name = dataset(workload, writing, load.name);
                     let held = sections.iter().filter(|one| one.holds(&name)).count();
                     assert_eq!(held, 1, "{name}");
                 }
@@ -539,8 +390,16 @@ mod tests {
         let lasts = Lasts {
             closed: Duration::from_millis(30),
             open: Duration::from_millis(60),
+            rounds: 2,
         };
-        let rows = loads(&world, Workload::Narrow, true, 9, machine, lasts).unwrap();
+        let work = Work {
+            world: &world,
+            workload: Workload::Narrow,
+            writing: true,
+            seed: 9,
+            lasts,
+        };
+        let rows = loads(work, machine).unwrap();
         assert_eq!(rows.len(), 36);
         for row in &rows {
             assert_eq!(row.metrics["error_rate"].value, 0.0, "{row:?}");

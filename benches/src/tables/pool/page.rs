@@ -174,10 +174,10 @@ fn loads() -> TableSpec {
         Column::new("errors", "error_rate", Format::Percent(1)).with_printed(),
         Column::new("hits", "hit_rate", Format::Percent(1)).with_printed(),
         Column::new("1/(1 − hits)", "bound", Format::Fixed(2)),
-        Column::new("to one connection", "to_one", Format::Fixed(2)),
+        Column::new("to one connection", "to_one", Format::Fixed(2)).with_interval(),
         Column::new("to the pool", "to_pool", Format::Fixed(2)),
-        Column::new("p99 / idle p50", "p99_to_idle", Format::Fixed(1)),
-        Column::new("p99 / calm p50", "p99_to_calm", Format::Fixed(1)),
+        Column::new("p99 / idle p50", "p99_to_idle", Format::Fixed(1)).with_interval(),
+        Column::new("p99 / calm p50", "p99_to_calm", Format::Fixed(1)).with_interval(),
         Column::new("p99 / control's", "p99_to_control", Format::Fixed(1)),
         Column::new("of memory's rate", "of_memory", Format::Percent(0)),
     ])
