@@ -148,6 +148,13 @@ pub enum StoreError {
         /// What the system says.
         detail: String,
     },
+    /// The file was deleted, or another put in its place, while it was open: what is written now would be lost
+    /// with it, or go to a file that is not the one that was opened.
+    #[error("{} was deleted or replaced while it was open, so nothing is written; open it again, and index again what is missing there", path.display())]
+    Moved {
+        /// The database.
+        path: PathBuf,
+    },
     /// A database was deleted, but not its log, which SQLite would read into a new one.
     #[error("{} is not there, but {} is, the log of a database of that name that was deleted; delete the log, too, or restore the database", path.display(), log.display())]
     LogLeft {

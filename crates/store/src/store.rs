@@ -21,6 +21,7 @@ use crate::resident::Resident;
 use crate::snapshot::{Reading, Snapshot};
 use crate::sqlite::connection::Connections;
 use crate::sqlite::create::create;
+use crate::sqlite::place::Place;
 use crate::sqlite::schema::{Meta, read_meta, read_state};
 use crate::terms::TermCounts;
 use crate::views::{Held, Views};
@@ -42,6 +43,7 @@ use crate::{digest, validate};
 /// See the [`crate`] for an example.
 pub struct SqliteVecStore {
     path: PathBuf,
+    place: Place,
     options: Options,
     meta: Meta,
     pool: ThreadSafeVecPool<Connections>,
@@ -127,8 +129,11 @@ impl SqliteVecStore {
         if let Some(centre) = &options.centre {
             check_centre(centre, meta.dimension)?;
         }
+        // The pool has it open.
+        let place = Place::of(path).map_err(|error| StoreError::io(path, error))?;
         Ok(Self {
             path: path.to_owned(),
+            place,
             options: options.clone(),
             meta,
             pool,
@@ -226,6 +231,7 @@ impl SqliteVecStore {
             let waited = self.options.busy_timeout;
             let mut batch = Batch::begin(&connection, &self.path, waited, self.meta.dimension)?;
             let value = work(&mut batch)?;
+            self.check_in_place()?;
             batch.finish()?;
             Ok(value)
         })();
@@ -308,8 +314,23 @@ impl SqliteVecStore {
 
     pub(crate) fn writer(&self) -> Result<Guard<'_, Connections>, StoreError> {
         self.check_writable()?;
+        self.check_in_place()?;
         let writer = self.pool.writer(self.options.pool_timeout);
         writer.map_err(StoreError::pool)
+    }
+
+    /// Whether the path still names the file that was opened. SQLite goes on writing to a file without a
+    /// name as if nothing had happened.
+    fn check_in_place(&self) -> Result<(), StoreError> {
+        match Place::of(&self.path) {
+            Ok(place) if place == self.place => Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::io(&self.path, error))
+            }
+            _ => Err(StoreError::Moved {
+                path: self.path.clone(),
+            }),
+        }
     }
 
     pub(crate) fn wrap(&self, action: &'static str, error: rusqlite::Error) -> StoreError {

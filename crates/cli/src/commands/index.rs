@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use cornu::extract::RuleExtractor;
-use cornu::store::{Access, Options};
-use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagOptions};
+use cornu::store::{Access, Options, StoreError};
+use cornu::{DocId, Document, IngestReport, LiveRagIndex, RagError, RagOptions};
 use serde::Serialize;
 
 use crate::args::{Extract, IndexArgs};
@@ -160,12 +160,24 @@ fn watch(args: &IndexArgs, files: Files, grants: &Grants, terminal: &Terminal) -
             Ok(())
         });
         if let Err(error) = written {
+            if is_moved(&error) {
+                return Err(error);
+            }
             // Such as a database that another program holds too long: the next try may be better.
             terminal.error(&output::chain(&error));
             std::thread::sleep(RETRY);
             changes.retry(paths);
         }
     }
+}
+
+/// Whether the database has lost its name: no further try of this process can be better.
+fn is_moved(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| match cause.downcast_ref() {
+        Some(RagError::Store(error)) => matches!(error, StoreError::Moved { .. }),
+        _ => matches!(cause.downcast_ref(), Some(StoreError::Moved { .. })),
+    })
 }
 
 /// One run over files.

@@ -224,3 +224,17 @@ fn nothing_to_watch_is_an_error() {
         .run("index . --db a.db --acl public --watch --prune --dry-run")
         .expect(2);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_database_that_is_deleted_ends_it() {
+    let folder = Folder::with_sources();
+    let mut watching = Watching::start(&folder, "index notes --db a.db --acl public --watch");
+    for file in ["a.db", "a.db-wal", "a.db-shm"] {
+        let _ = fs::remove_file(folder.path().join(file));
+    }
+    folder.write("notes/new.md", "# New\n\nTurbines turn at noon.\n");
+    watching.says("a.db was deleted or replaced");
+    assert_eq!(watching.child.wait().unwrap().code(), Some(2));
+    assert!(!folder.path().join("a.db").exists());
+}

@@ -4,4 +4,5 @@ pub(crate) mod checkpoint;
 pub(crate) mod connection;
 pub(crate) mod create;
 mod extension;
+pub(crate) mod place;
 pub(crate) mod schema;

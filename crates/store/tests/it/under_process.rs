@@ -73,6 +73,52 @@ fn a_file_that_is_removed_is_an_error_or_all_of_it() {
     assert!(!folder.path().join("index.db").exists());
 }
 
+/// What is written to a file that has lost its name is lost: no write may end as if it had been kept, and
+/// none goes to what another has put there.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_where_the_file_was_deleted_or_replaced() {
+    let more = || document("more.md", &["public"], &[&[0.6, 0.8]]);
+    for replaced in [false, true] {
+        let folder = folder();
+        let (path, aside) = (folder.path().join("index.db"), folder.path().join("a.db"));
+        let other = SqliteVecStore::open(&aside, &fingerprint(), 2, &unmapped()).unwrap();
+        drop(other);
+        let store = filled(folder.path());
+        let put = |ending: &str| folder.path().join(format!("index.db{ending}"));
+        let take_away = || {
+            for ending in ["-wal", "-shm"] {
+                let _ = fs::remove_file(put(ending));
+            }
+            match replaced {
+                true => fs::rename(&aside, &path).unwrap(),
+                false => fs::remove_file(&path).unwrap(),
+            }
+        };
+        // In the midst of a batch, and then before one.
+        let error = store.batch(|batch| {
+            batch.upsert(&more())?;
+            take_away();
+            Ok::<_, StoreError>(())
+        });
+        let error = error.unwrap_err();
+        assert!(matches!(error, StoreError::Moved { .. }), "{error}");
+        assert!(error.to_string().contains("index.db"), "{error}");
+        for error in [
+            store.upsert(&more()).unwrap_err(),
+            store.remove(&documents()[0].doc).unwrap_err(),
+            store.prepare().unwrap_err(),
+        ] {
+            assert!(matches!(error, StoreError::Moved { .. }), "{error}");
+        }
+        assert_eq!(path.exists(), replaced);
+        if replaced {
+            let there = SqliteVecStore::open(&path, &fingerprint(), 2, &unmapped()).unwrap();
+            assert_eq!(there.snapshot(&public()).unwrap().documents().unwrap(), []);
+        }
+    }
+}
+
 /// A file that is cut while it is open: an error that names it, or all of it.
 #[test]
 fn a_file_that_is_truncated_is_an_error_or_all_of_it() {
