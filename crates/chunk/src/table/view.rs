@@ -40,6 +40,8 @@ pub struct TableView {
     pub table: Table,
     /// The source line, from 1, of each data row.
     pub lines: Vec<usize>,
+    /// The last line above the table, caption or not: it may tell what the numbers are counted in.
+    pub(super) above: String,
     /// The bytes of the table, and where they begin in the source.
     text: String,
     start: usize,
@@ -161,6 +163,13 @@ impl TableView {
                 .filter(|chunk| !chunk.is_column())
                 .find(|chunk| chunk.parent.is_some_and(|id| view.parents.contains(&id)))?;
             view.caption = caption(child);
+            let parent = group.first()?;
+            let text = chunks.iter().rev().find(|chunk| {
+                let before = chunk.core.end() == parent.core.start() && !chunk.is_column();
+                before && chunk.role.is_indexed() && chunk.heading_path == parent.heading_path
+            });
+            let line = text.and_then(|chunk| chunk.text.lines().next_back());
+            view.above = line.unwrap_or_default().to_owned();
             Some(view)
         };
         groups.iter().filter_map(read).collect()
@@ -208,6 +217,7 @@ impl TableView {
             doc: first.doc.clone(),
             heading_path: first.heading_path.clone(),
             caption: String::new(),
+            above: String::new(),
             parents: pieces.iter().map(|piece| piece.id).collect(),
             lines: numbers.collect(),
             table: moved(table, first.span.start(), added),
