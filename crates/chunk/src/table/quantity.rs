@@ -372,7 +372,8 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// Full-width characters as their narrow twins, the yen's two signs as one.
+/// Full-width characters as their narrow twins, the yen's two signs as one, and none that nobody sees:
+/// spreadsheets put marks of direction beside numbers.
 pub(super) fn narrow(text: &str) -> String {
     let one = |c: char| match c {
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(c as u32 - 0xFEE0).unwrap_or(c),
@@ -380,7 +381,8 @@ pub(super) fn narrow(text: &str) -> String {
         '\u{3000}' | '\u{A0}' | '\u{2009}' | '\u{202F}' => ' ',
         c => c,
     };
-    text.chars().map(one).collect()
+    let seen = text.chars().filter(|c| !cornu_text::is_invisible(*c));
+    seen.map(one).collect()
 }
 
 /// The digits of `1,234,567.5`; `None` where commas stand elsewhere.
@@ -531,6 +533,7 @@ mod tests {
             ("2e-4 to 3e-4", "值", "Range"),
             ("1.5e300", "值", "Unclear"),
             ("12.", "值", "12|"),
+            ("\u{200e}1\u{200b}2\u{feff}", "值", "12|"),
             ("12. kg", "值", "Unclear"),
             ("1\u{202F}200", "值", "1200|"),
             ("1\u{A0}234\u{A0}567 t", "值", "1234567|t"),

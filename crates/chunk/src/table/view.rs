@@ -1,5 +1,7 @@
 //! A table as cells again, out of the chunks that it became.
 
+use std::collections::BTreeMap;
+
 use cornu_core::{ByteSpan, Chunk, ChunkId, ChunkKind, ChunkRole, DocId, LineIndex};
 
 use crate::html::{self, is_html};
@@ -156,6 +158,10 @@ impl TableView {
                 _ => groups.push(vec![chunk]),
             }
         }
+        let pairs = chunks.iter().zip(chunks.iter().skip(1));
+        let pairs = pairs.filter(|(_, parent)| parent.role == ChunkRole::Parent);
+        let before: BTreeMap<ChunkId, &Chunk> =
+            pairs.map(|(chunk, parent)| (parent.id, chunk)).collect();
         let read = |group: &Vec<&Chunk>| {
             let mut view = Self::read(group)?;
             let child = chunks
@@ -164,9 +170,9 @@ impl TableView {
                 .find(|chunk| chunk.parent.is_some_and(|id| view.parents.contains(&id)))?;
             view.caption = caption(child);
             let parent = group.first()?;
-            let text = chunks.iter().rev().find(|chunk| {
-                let before = chunk.core.end() == parent.core.start() && !chunk.is_column();
-                before && chunk.role.is_indexed() && chunk.heading_path == parent.heading_path
+            let text = before.get(&parent.id).filter(|chunk| {
+                let touches = chunk.core.end() == parent.core.start();
+                touches && chunk.role.is_indexed() && chunk.heading_path == parent.heading_path
             });
             let line = text.and_then(|chunk| chunk.text.lines().next_back());
             view.above = line.unwrap_or_default().to_owned();

@@ -427,6 +427,22 @@ fn a_letter_behind_numbers_is_kept_and_not_taken_for_granted() {
     check("", rows, &[("营收的总和是多少？", "4.3 亿元")]);
 }
 
+/// Spreadsheets put marks of direction beside numbers, web pages zero-width spaces into names.
+#[test]
+fn what_nobody_sees_is_in_no_number_and_no_name() {
+    let rows = "Pump | Load; P-\u{200b}1 | \u{202a}12\u{202c}; P-2 | \u{200e}7";
+    let cases = [
+        (
+            "Which pump has the largest load?",
+            "P-\u{200b}1: \u{202a}12\u{202c}",
+        ),
+        ("What is the total load?", "19"),
+        ("What is the load of P-1?", "\u{202a}12\u{202c}"),
+        ("What is the lo\u{ad}ad of P\u{2060}-2?", "\u{200e}7"),
+    ];
+    check("", rows, &cases);
+}
+
 #[test]
 fn a_range_of_rows_is_more_than_its_ends() {
     let rows = "Year | Sales; 2021 | 5; 2022 | 7; 2023 | 6";

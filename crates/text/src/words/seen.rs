@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::chars::is_invisible;
+
 /// A text without its invisible characters, and with radicals as the characters that they look like.
 pub(super) struct Seen {
     pub(super) text: String,
@@ -13,10 +15,7 @@ pub(super) struct Seen {
 
 /// What a reader sees of a text; `None` where that is the text itself. O(bytes).
 ///
-/// Soft hyphens, zero-width spaces and joiners, marks of direction, variation selectors and byte
-/// order marks are left out: word processors, web pages and PDF files strew them into words, and no
-/// query holds them. They are those default-ignorable characters of Unicode that are no letters.
-/// Radicals (`⼤`, `⻚`), which PDF files have in the place of characters, are those characters.
+/// [Invisible](is_invisible) characters are left out: no query holds them where a text does. Radicals (`⼤`, `⻚`), which PDF files have in the place of characters, are those characters.
 pub(super) fn seen(text: &str) -> Option<Seen> {
     if !text.chars().any(|c| is_invisible(c) || character(c) != c) {
         return None;
@@ -54,18 +53,6 @@ impl Seen {
         let last = self.stretches.partition_point(|&(at, _)| at < part.end);
         place(part.start, first)..place(part.end, last)
     }
-}
-
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{AD}' | '\u{34F}' | '\u{61C}'
-        | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200F}'
-        | '\u{202A}'..='\u{202E}'
-        | '\u{2060}'..='\u{206F}'
-        | '\u{FE00}'..='\u{FE0F}'
-        | '\u{FEFF}'
-        | '\u{E0000}'..='\u{E0FFF}')
 }
 
 /// The Chinese character that a radical looks like; of other characters the character itself.
