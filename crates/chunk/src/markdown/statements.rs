@@ -8,10 +8,12 @@ use cornu_text::{ends_sentence, sentences};
 
 use super::lines::{Lines, line_end};
 use super::{Block, BlockKind, Outline};
+use crate::html;
 
 /// What of a chunk's text can stand alone, in order: sentences of prose, rows of tables below their
 /// header, code blocks whole. No sentence reaches from one paragraph, item or row into the next;
-/// items that have no full stop, and a line that leads to them, stand together. Headings, rules and
+/// items that have no full stop, and a line that leads to them, stand together. HTML is read as
+/// [`html::statements`](crate::html::statements) reads it. Headings, rules and
 /// comments that the chunk does not index are none. A piece of a code block that goes on from another
 /// chunk has none: it stands alone as a whole.
 ///
@@ -84,6 +86,7 @@ pub fn statements(chunk: &Chunk) -> Vec<Range<usize>> {
                 let whole = reading.unmarked(range, true);
                 reading.out.extend(whole);
             }
+            BlockKind::Html => reading.html(range),
             _ => reading.text(range),
         }
     }
@@ -133,6 +136,17 @@ impl Reading<'_> {
         }
         if ended {
             self.close();
+        }
+    }
+
+    /// A block of tags: what stands between them as in a page, rows of tables whole.
+    fn html(&mut self, block: Range<usize>) {
+        self.close();
+        let text = self.seen.get(block.clone()).unwrap_or_default();
+        for part in html::statements(text, ChunkKind::Prose) {
+            let range = block.start + part.start..block.start + part.end;
+            let range = self.unmarked(range, false);
+            self.out.extend(range);
         }
     }
 

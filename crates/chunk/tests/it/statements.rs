@@ -56,6 +56,31 @@ fn no_sentence_reaches_into_the_next_row_or_item() {
     );
 }
 
+/// A table in HTML has rows, too, on lines of their own or not.
+#[test]
+fn no_sentence_reaches_into_the_next_row_of_html() {
+    let rows = [
+        "<tr><td>Oslo. Fast</td><td>1800</td></tr>",
+        "<tr><td>Lima. Slow</td><td>300</td></tr>",
+    ];
+    let [first, second] = rows.map(|row| row.trim_start_matches("<tr>"));
+    for lead in ["", "So.\n\n"] {
+        let found = chunks(
+            &format!("{lead}<table>\n{}\n</table>\n", rows.join("\n")),
+            1000,
+        );
+        let all: Vec<&str> = found.iter().flat_map(said).collect();
+        let told = |row: &str| all.iter().filter(|part| part.contains(row)).count();
+        assert_eq!((told(first), told(second)), (1, 1), "{all:?}");
+        let both = |part: &&str| part.contains("Fast") && part.contains("Slow");
+        assert!(!all.iter().any(both), "{all:?}");
+    }
+    check(
+        "<ul>\n<li>甲。一</li>\n<li>乙。二</li>\n</ul>\n",
+        &["<li>甲。", "一</li>", "<li>乙。", "二</li>"],
+    );
+}
+
 /// Items without a full stop are one enumeration, and belong to the line that leads to it.
 #[test]
 fn an_enumeration_stands_together() {
