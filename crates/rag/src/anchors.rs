@@ -5,7 +5,8 @@
 //! *anchors*, have to stand in the evidence. They are found by form alone, without a model:
 //!
 //! - identifiers and codes: words with a digit, an underscore, an inner dot, `::`, `+` or `#`
-//!   (`zero_grad`, `CT-2024-0181`, `C++`, `P10`);
+//!   (`zero_grad`, `CT-2024-0181`, `C++`, `P10`); where it is a number with its unit (`24GB`), both
+//!   of these, wherever they stand;
 //! - numbers of two digits or more (`2024`, `0.5`): single digits mostly count things. A number
 //!   counts only where one of the question's names stands beside it ([`named`]);
 //! - names in Latin letters: capitals within a word (`PyTorch`, `BERT`), or a capital at its
@@ -115,6 +116,10 @@ pub fn anchors(tokenizer: &Tokenizer, question: &str) -> Vec<Anchor> {
         };
         let range = token.span.range();
         let word = forms(&token.text, question.get(range.clone()).unwrap_or_default());
+        let words = match quantity(&token.text) {
+            Some(parts) => parts.map(|part| vec![part.to_owned()]).to_vec(),
+            None => vec![word.clone()],
+        };
         let joins = kind == Kind::Name
             && last_name.is_some_and(|end| question.get(end..range.start) == Some(" "));
         match found.last_mut() {
@@ -132,7 +137,7 @@ pub fn anchors(tokenizer: &Tokenizer, question: &str) -> Vec<Anchor> {
                 let whole = question.get(range.clone()).unwrap_or_default();
                 let anchor = Anchor {
                     text: text.unwrap_or(whole).to_owned(),
-                    words: vec![word],
+                    words,
                     is_number: kind == Kind::Number,
                 };
                 found.push((range.clone(), anchor));
@@ -186,9 +191,18 @@ pub fn words_of(tokenizer: &Tokenizer, chunk: &Chunk) -> BTreeSet<String> {
     texts
         .into_iter()
         .chain(titles)
-        .flat_map(|text| tokenizer.tokens(text))
-        .flat_map(|token| forms(&token.text, ""))
+        .flat_map(|text| known_words(tokenizer, text))
         .collect()
+}
+
+/// The words of a text, each in its forms.
+pub(crate) fn known_words(tokenizer: &Tokenizer, text: &str) -> Vec<String> {
+    let tokens = tokenizer.tokens(text).into_iter();
+    let forms = tokens.flat_map(|token| {
+        let written = token.span.slice(text).unwrap_or_default();
+        forms(&token.text, written)
+    });
+    forms.collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -270,6 +284,15 @@ pub(crate) fn forms(folded: &str, written: &str) -> Vec<String> {
         out.push(one.to_owned());
     }
     out
+}
+
+/// The number and the unit of a folded word such as `24gb`, `3.5mpa`: "24 GB" says the same. One
+/// letter is no unit: `3d`, `7b`.
+pub(crate) fn quantity(folded: &str) -> Option<[&str; 2]> {
+    let end = folded.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = folded.split_at_checked(end)?;
+    let letters = unit.chars().all(char::is_alphabetic) && unit.chars().count() > 1;
+    (letters && number.ends_with(|c: char| c.is_ascii_digit())).then_some([number, unit])
 }
 
 /// The ranges within quotation marks.

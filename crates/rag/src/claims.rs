@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use cornu_core::ByteSpan;
 use cornu_text::{StopWords, Tokenizer, sentences};
 
-use crate::anchors::{anchors, forms};
+use crate::anchors::{anchors, forms, known_words, quantity};
 use crate::markers::{Marker, Verdict, judge_markers};
 
 /// The part of a claim's words that its sources have to have.
@@ -172,8 +172,7 @@ impl Draft {
         let known: BTreeSet<String> = cites
             .iter()
             .filter_map(|&at| sources.get(at))
-            .flat_map(|source| tokenizer.tokens(source.text))
-            .flat_map(|token| forms(&token.text, ""))
+            .flat_map(|source| known_words(tokenizer, source.text))
             .collect();
         let mut missing: Vec<String> = anchors(tokenizer, &self.words)
             .into_iter()
@@ -187,9 +186,11 @@ impl Draft {
             .collect();
         let lacking = |token: &&&cornu_text::Token| {
             let written = token.span.slice(&self.words).unwrap_or_default();
+            let apart = quantity(&token.text);
             !forms(&token.text, written)
                 .iter()
                 .any(|form| known.contains(form))
+                && !apart.is_some_and(|parts| parts.iter().all(|part| known.contains(*part)))
         };
         let lacked: Vec<&str> = words
             .iter()

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use cornu_chunk::html::{is_html, shown, statements};
+use cornu_chunk::html::{self, is_html, shown};
+use cornu_chunk::markdown;
 use cornu_core::{
     ByteSpan, Chunk, ChunkId, ChunkKind, DocId, EmbeddingProvider, LineIndex, LineSpan,
 };
-use cornu_text::{Tokenizer, sentences};
+use cornu_text::Tokenizer;
 use ndarray::ArrayView1;
 
 use crate::error::RagError;
@@ -217,99 +218,15 @@ fn cite(chunk: &Chunk, lines: &LineIndex, range: Range<usize>) -> Option<Citatio
 fn units(chunk: &Chunk) -> Vec<Range<usize>> {
     let text = chunk.text.as_str();
     let found: Vec<Range<usize>> = match chunk.kind {
-        ChunkKind::Code => Vec::new(),
-        kind if is_html(&chunk.doc) => statements(text, kind),
-        ChunkKind::Table => rows(text, 0..text.len()),
-        _ => sentences(text)
-            .filter_map(|span| statement(text, span.range()))
-            .flat_map(|range| match text.get(range.clone()) {
-                // A small table in the midst of prose.
-                Some(piece) if piece.starts_with('|') => rows(text, range),
-                _ => vec![range],
-            })
-            .collect(),
+        ChunkKind::Code if is_html(&chunk.doc) => Vec::new(),
+        kind if is_html(&chunk.doc) => html::statements(text, kind),
+        _ => markdown::statements(chunk),
     };
     if found.is_empty() {
         trimmed(text, 0..text.len()).into_iter().collect()
     } else {
         found
     }
-}
-
-/// The rows of a table below its header.
-fn rows(text: &str, table: Range<usize>) -> Vec<Range<usize>> {
-    let mut out: Vec<Range<usize>> = Vec::new();
-    let mut from = table.start;
-    for line in text.get(table).unwrap_or_default().split_inclusive('\n') {
-        let range = from..from + line.len();
-        from = range.end;
-        let Some(range) = trimmed(text, range) else {
-            continue;
-        };
-        let row = text.get(range.clone()).unwrap_or_default();
-        let rule = row.contains('-')
-            && row
-                .chars()
-                .all(|c| matches!(c, '|' | ':' | '-' | ' ' | '\t'));
-        if rule {
-            out.pop();
-        } else {
-            out.push(range);
-        }
-    }
-    out
-}
-
-/// A sentence without the headings, list marks and white space around it.
-fn statement(text: &str, range: Range<usize>) -> Option<Range<usize>> {
-    let mut range = trimmed(text, range)?;
-    loop {
-        let piece = text.get(range.clone())?;
-        let skipped = if is_heading(piece) {
-            piece.find('\n')? + 1
-        } else {
-            mark(piece)
-        };
-        if skipped == 0 {
-            return Some(range);
-        }
-        range = trimmed(text, range.start + skipped..range.end)?;
-    }
-}
-
-fn is_heading(piece: &str) -> bool {
-    let marks = piece.bytes().take_while(|&byte| byte == b'#').count();
-    (1..=6).contains(&marks)
-        && piece
-            .get(marks..)
-            .is_some_and(|rest| rest.starts_with([' ', '\t', '\n']))
-}
-
-/// Length of a list or quote mark with its space.
-fn mark(piece: &str) -> usize {
-    let spaced = |mark: usize| {
-        let rest = piece.get(mark..).unwrap_or_default();
-        if rest.starts_with([' ', '\t']) {
-            mark + 1
-        } else {
-            0
-        }
-    };
-    if piece.starts_with("> ") || piece.starts_with(">\n") {
-        return 2;
-    }
-    if piece.starts_with(['-', '*', '+']) {
-        return spaced(1);
-    }
-    let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
-    if (1..=9).contains(&digits)
-        && piece
-            .get(digits..)
-            .is_some_and(|rest| rest.starts_with(['.', ')']))
-    {
-        return spaced(digits + 1);
-    }
-    0
 }
 
 fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {

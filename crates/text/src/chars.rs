@@ -65,6 +65,29 @@ pub fn is_cjk(c: char) -> bool {
     c >= '\u{1100}' && (is_han(c) || is_kana(c) || is_hangul(c))
 }
 
+/// Whether nobody sees the character and it stands for no letter: soft hyphens, zero-width spaces and
+/// joiners, marks of direction, variation selectors, byte order marks (Unicode's default-ignorable
+/// characters without the fillers of Hangul). Word processors, spreadsheets, web pages and PDF files
+/// strew them into words and numbers.
+///
+/// ```
+/// use cornu_text::is_invisible;
+/// assert!("\u{ad}\u{200b}\u{200f}\u{feff}\u{fe0f}".chars().all(is_invisible));
+/// assert!(!"a \u{301}\u{3000}".chars().any(is_invisible));
+/// ```
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{AD}' | '\u{34F}' | '\u{61C}'
+        | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}'
+        | '\u{FE00}'..='\u{FE0F}'
+        | '\u{FEFF}'
+        | '\u{E0000}'..='\u{E0FFF}')
+}
+
 /// Whether the character can carry a meaning of its own: a letter, a digit, a symbol or an emoji;
 /// not white space, punctuation, a control or a combining mark.
 pub(crate) fn is_content(c: char) -> bool {

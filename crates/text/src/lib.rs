@@ -6,7 +6,7 @@
 //! | [`words`] | [`Tokenizer`]: words and identifiers for matching, with their places |
 //! | [`counter`] | [`CharCounter`], [`WordCounter`]: sizes without a model |
 //! | [`normalise`] | [`nfc`], [`search_fold`], [`fold_whitespace`] |
-//! | [`chars`] | [`is_cjk`], [`is_han`], [`is_kana`], [`is_hangul`] |
+//! | [`chars`] | [`is_cjk`], [`is_han`], [`is_kana`], [`is_hangul`], [`is_invisible`] |
 //!
 //! Everything is deterministic, takes any string, and runs in time linear in it. Offsets are bytes
 //! of the text as it was given.
@@ -46,7 +46,7 @@ pub mod normalise;
 pub mod sentence;
 pub mod words;
 
-pub use chars::{is_cjk, is_han, is_hangul, is_kana};
+pub use chars::{is_cjk, is_han, is_hangul, is_invisible, is_kana};
 pub use counter::{CharCounter, WordCounter};
 pub use normalise::{FoldedText, fold_whitespace, nfc, search_fold};
 pub use sentence::{SentenceEnds, Sentences, cuts_word, ends_sentence, is_sentence_end, sentences};

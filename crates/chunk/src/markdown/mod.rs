@@ -31,6 +31,7 @@ pub(crate) mod lines;
 pub(crate) mod markers;
 mod parsed;
 mod read;
+mod statements;
 
 pub use block::{
     Block, BlockKind, Cell, CodeBlock, Container, ContainerKind, Definition, Fence, Heading,
@@ -39,6 +40,7 @@ pub use block::{
 pub use front_matter::{FrontMatter, FrontMatterFormat};
 pub(crate) use leaf::title as title_of;
 pub use parsed::MAX_MARKER_COLUMN;
+pub use statements::statements;
 
 use cornu_core::ByteSpan;
 

@@ -208,6 +208,9 @@ impl Answering<'_> {
 
     fn lookup(&self) -> Option<TableAnswer> {
         let row = self.named_together()?;
+        if self.is_a_part(row) {
+            return None;
+        }
         let column = self.only_column()?;
         let value = self.grid.values.get(row)?.get(column)?;
         if matches!(value, Value::Missing | Value::Marked) {
@@ -359,7 +362,6 @@ impl Answering<'_> {
         numbers: &Numbers,
         number: Decimal,
     ) -> Option<TableAnswer> {
-        let (_, first) = numbers.used.first()?;
         let rows: Vec<usize> = numbers.used.iter().map(|(row, _)| *row).collect();
         // "By month", "of each region": a number for each, and this is one for all.
         let each = self.question.columns.contains(&0) && self.keys_repeat(rows.iter().copied());
@@ -369,7 +371,7 @@ impl Answering<'_> {
         Some(TableAnswer {
             operation,
             subjects: Vec::new(),
-            value: self.shown(numbers.column, number, &first.unit)?,
+            value: self.shown(numbers, number)?,
             cells: self.places(&rows, numbers.column),
             left_out: self.left_out(numbers),
         })
@@ -383,7 +385,11 @@ impl Answering<'_> {
         }
         let mut inside = Vec::new();
         for (row, quantity) in &numbers.used {
-            if search_unit(&quantity.unit) != search_unit(&limit.unit) {
+            // "Above 10" beside 7B may mean ten billion.
+            let bare = limit.written.is_empty() && !limit.unit.starts_with(['¥', '$', '€', '£']);
+            if (bare && quantity.power != 0)
+                || search_unit(&quantity.unit) != search_unit(&limit.unit)
+            {
                 return None;
             }
             let order = quantity.number.order(limit.number)?;
@@ -433,11 +439,21 @@ impl Answering<'_> {
             return None;
         }
         let rows = self.rows()?.into_iter();
-        let rows: Vec<usize> = rows.filter(|row| !self.grid.sums_up(*row)).collect();
+        let data = |row: &usize| {
+            let values = self.grid.values.get(*row);
+            let said = values.into_iter().flatten().any(|v| *v != Value::Missing);
+            said && !self.grid.sums_up(*row) && !self.grid.repeats_header(*row)
+        };
+        let rows: Vec<usize> = rows.filter(data).collect();
+        // A name alone, or the same words in every cell, may be the title of the rows below.
         let bare = |row: &usize| {
+            let texts = self.grid.view.table.rows.get(*row).map(|row| row.texts());
+            let texts = texts.unwrap_or_default();
             let row = self.grid.values.get(*row);
             let mut rest = row.into_iter().flatten().skip(1).peekable();
-            rest.peek().is_some() && rest.all(|value| *value == Value::Missing)
+            rest.peek().is_some()
+                && (rest.all(|value| *value == Value::Missing)
+                    || texts.windows(2).all(|pair| pair.first() == pair.last()))
         };
         let doubtful = |row: &usize| self.grid.totals.contains_key(row);
         if rows.is_empty()
@@ -455,10 +471,11 @@ impl Answering<'_> {
         })
     }
 
-    /// Whether rows are not told apart by the first column: then they are not what it names.
-    fn keys_repeat(&self, rows: impl Iterator<Item = usize>) -> bool {
+    /// Whether rows are not told apart by the first column, or one has nothing there: then they are
+    /// not what it names.
+    fn keys_repeat(&self, mut rows: impl Iterator<Item = usize>) -> bool {
         let mut seen = BTreeSet::new();
-        rows.into_iter().any(|row| !seen.insert(self.grid.key(row)))
+        rows.any(|row| self.grid.is_nameless(row) || !seen.insert(self.grid.key(row)))
     }
 
     /// Whether the question names a column besides the first and the one with the numbers: "which
@@ -466,6 +483,11 @@ impl Answering<'_> {
     fn asks_for_another_column(&self, numbers: usize) -> bool {
         let mut columns = self.question.columns.iter();
         columns.any(|column| *column != 0 && *column != numbers)
+    }
+
+    /// Whether a row that is named by its first cell alone may go on in the next.
+    fn is_a_part(&self, row: usize) -> bool {
+        self.question.by_keys && self.grid.goes_on(row)
     }
 
     /// The one row that has all the names.
@@ -485,12 +507,19 @@ impl Answering<'_> {
         let Some((first, rest)) = names.split_first() else {
             return Some((0..self.grid.values.len()).collect());
         };
+        // "From 2021 to 2023" means the rows between them, too; a difference is of the two.
+        let ends = [Asked::Difference, Asked::MoreBy, Asked::LessBy].map(Some);
+        if self.question.spans && !ends.contains(&self.question.asked) {
+            return None;
+        }
         let together = rest.iter().fold(first.clone(), |rows, name| &rows & name);
         if !together.is_empty() {
-            return Some(together);
+            let parts = together.iter().any(|row| self.is_a_part(*row));
+            return (!parts).then_some(together);
         }
         let single = names.iter().all(|name| name.len() == 1);
-        single.then(|| names.iter().flatten().copied().collect())
+        let known = !names.iter().flatten().any(|row| self.is_a_part(*row));
+        (single && known).then(|| names.iter().flatten().copied().collect())
     }
 
     /// The one column in question besides the first.
@@ -513,6 +542,10 @@ impl Answering<'_> {
         for &row in rows {
             let value = self.grid.values.get(row)?.get(column)?;
             let text = self.grid.view.table.rows.get(row)?.cells.get(column)?;
+            if self.grid.repeats_header(row) {
+                numbers.left_out.push((row, LeftOut::Text));
+                continue;
+            }
             let left_out = match (self.grid.totals.get(&row), value) {
                 (Some(Total::Doubtful), _) => return None,
                 (Some(total), value) => {
@@ -572,7 +605,8 @@ impl Answering<'_> {
     }
 
     fn keys(&self, rows: &[usize]) -> Vec<String> {
-        let cells = rows.iter().filter_map(|row| self.place(*row, 0));
+        let named = rows.iter().filter(|row| !self.grid.is_nameless(**row));
+        let cells = named.filter_map(|row| self.place(*row, 0));
         cells.map(|cell| cell.text).collect()
     }
 
@@ -587,12 +621,23 @@ impl Answering<'_> {
         })
     }
 
-    /// A number in the unit of its column.
-    fn shown(&self, column: usize, number: Decimal, unit: &str) -> Option<String> {
-        let column = self.grid.columns.get(column)?;
+    /// A number in the unit of its column, or in the one behind all the numbers that it is made of:
+    /// K may be kelvin or a thousand.
+    fn shown(&self, numbers: &Numbers, number: Decimal) -> Option<String> {
+        let column = self.grid.columns.get(numbers.column)?;
+        let mut used = numbers.used.iter().map(|(_, quantity)| quantity);
+        let first = used.next()?;
+        let unit = first.unit.as_str();
         if !column.shown.is_empty() && column.unit == unit {
             let number = number.shifted(-column.power)?;
             return Some(format!("{number}{}{}", gap(&column.shown), column.shown));
+        }
+        if first.power != 0
+            && !first.written.is_empty()
+            && used.all(|other| other.written == first.written)
+        {
+            let number = number.shifted(-first.power)?;
+            return Some(format!("{number} {}", first.written));
         }
         Some(match unit {
             "" => number.to_string(),

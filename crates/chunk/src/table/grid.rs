@@ -1,5 +1,6 @@
 //! A table's cells as numbers and names.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::quantity::{ColumnUnit, Value, read, speaks_of_scale};
@@ -21,8 +22,9 @@ impl<'a> Grid<'a> {
     pub(super) fn new(view: &'a TableView) -> Self {
         let header = view.table.header.texts();
         let mut columns: Vec<ColumnUnit> = header.iter().map(|name| ColumnUnit::of(name)).collect();
-        let mut around = view.heading_path.iter().chain([&view.caption]);
-        if around.any(|words| speaks_of_scale(words)) {
+        let around = view.heading_path.iter().chain([&view.caption, &view.above]);
+        let mut around = around.map(String::as_str);
+        if around.any(speaks_of_scale) {
             let silent = columns.iter_mut().filter(|column| column.shown.is_empty());
             silent.for_each(|column| column.scaled = true);
         }
@@ -40,19 +42,19 @@ impl<'a> Grid<'a> {
                     .collect()
             })
             .collect();
-        let keys = view.table.rows.iter().enumerate();
-        let totals = keys.filter_map(|(at, row)| {
-            let key = row.cells.first()?;
-            Some((at, Total::of(&folded(&key.text))?))
-        });
-        let totals = totals.collect();
         let mut grid = Self {
             view,
             columns,
             values,
-            totals,
+            totals: BTreeMap::new(),
             names: Vec::new(),
         };
+        let rows = 0..grid.values.len();
+        let totals = rows.clone().filter_map(|row| Some((row, grid.total(row)?)));
+        grid.totals = totals.collect();
+        let extremes: Vec<usize> = rows.filter(|row| grid.is_extreme_of_others(*row)).collect();
+        grid.totals
+            .extend(extremes.into_iter().map(|row| (row, Total::Doubtful)));
         grid.names = grid.read_names();
         grid
     }
@@ -67,9 +69,14 @@ impl<'a> Grid<'a> {
     fn read_names(&self) -> Vec<(String, Name)> {
         let mut names: Vec<(String, Name)> = Vec::new();
         for (at, column) in self.columns.iter().enumerate() {
-            names.push((folded(&column.name), Name::Column(at)));
-            if let Some(header) = self.view.table.header.cells.get(at) {
+            let headers = &self.view.table.header.cells;
+            if let Some(header) = headers.get(at) {
                 names.push((folded(&header.text), Name::Column(at)));
+            }
+            // "Price" is the column of that name, not "Price (net)" beside it.
+            let name = folded(&column.name);
+            if !headers.iter().any(|header| folded(&header.text) == name) {
+                names.push((name, Name::Column(at)));
             }
         }
         let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
@@ -77,7 +84,7 @@ impl<'a> Grid<'a> {
             for (column, (cell, value)) in row.cells.iter().zip(values).enumerate() {
                 // Numbers name a row in the first column only: a year.
                 let names_row = *value == Value::Text || (column == 0 && *value != Value::Missing);
-                if names_row && !self.sums_up(at) {
+                if names_row && !self.sums_up(at) && !self.repeats_header(at) {
                     rows.entry(folded(&cell.text)).or_default().insert(at);
                 }
             }
@@ -94,12 +101,92 @@ impl<'a> Grid<'a> {
         names
     }
 
-    /// Whether another column has the same header, unit and all.
-    pub(super) fn has_namesake(&self, column: usize) -> bool {
-        let headers = &self.view.table.header.cells;
-        let own = headers.get(column).map(|cell| folded(&cell.text));
-        let mut others = headers.iter().enumerate().filter(|(at, _)| *at != column);
-        others.any(|(_, cell)| Some(folded(&cell.text)) == own)
+    /// Whether a (folded) name means another column as much as this one: both have it as their header,
+    /// or before the brackets of their headers, as "Price (net)" and "Price (gross)".
+    pub(super) fn has_namesake(&self, column: usize, name: &str) -> bool {
+        let means = |(_, other): &&(String, Name)| *other != Name::Column(column);
+        let mut others = self.names.iter().filter(|(other, _)| other == name);
+        let columns = |(_, other): &(String, Name)| matches!(other, Name::Column(_));
+        others.any(|found| columns(found) && means(&found))
+    }
+
+    /// What a row is besides one more row, by its name or, where that is none of its own, by the words
+    /// beside it: `| 3 | 合计 | 150 |`, and `| East | Total | 30 |` below other rows of East.
+    fn total(&self, row: usize) -> Option<Total> {
+        let cells = self.view.table.rows.get(row)?.cells.iter();
+        let cells: Vec<(String, &Value)> = cells
+            .map(|cell| folded(&cell.text))
+            .zip(self.values.get(row)?)
+            .collect();
+        let ((key, kind), rest) = cells.split_first()?;
+        let words = || rest.iter().filter(|(_, value)| **value == Value::Text);
+        let by_words = || {
+            let mut others = (0..self.values.len()).filter(|other| *other != row);
+            let own = **kind == Value::Text && !others.any(|other| self.key(other) == *key);
+            let mut totals = words().filter_map(|(name, _)| Total::of(name));
+            totals.find(|total| !own && *total != Total::Doubtful)
+        };
+        let total = Total::of(key).or_else(by_words);
+        // Numbers that no word names may be a sum, or more of the row above.
+        let nameless = || {
+            let number = |(_, value): &(String, &Value)| matches!(value, Value::Number(_));
+            self.is_nameless(row) && words().next().is_none() && rest.iter().any(number)
+        };
+        total.or_else(|| nameless().then_some(Total::Doubtful))
+    }
+
+    /// Whether a row is called the largest or smallest and is that in each column, of the rows that
+    /// sum up nothing.
+    fn is_extreme_of_others(&self, row: usize) -> bool {
+        let Some(side) = Total::extreme(&self.key(row)) else {
+            return false;
+        };
+        let data = |other: &usize| {
+            *other != row
+                && !self.totals.contains_key(other)
+                && Total::extreme(&self.key(*other)).is_none()
+        };
+        let number = |row: usize, column: usize| match self.values.get(row)?.get(column)? {
+            Value::Number(quantity) => Some(quantity),
+            _ => None,
+        };
+        let same = |column: usize| {
+            let own = number(row, column)?;
+            let others = (0..self.values.len()).filter(data);
+            let mut orders = others
+                .filter_map(|other| number(other, column))
+                .map(|other| {
+                    let order = own.number.order(other.number);
+                    order.filter(|_| own.unit == other.unit)
+                });
+            let mut equal = false;
+            let within = orders.all(|order| {
+                equal |= order == Some(Ordering::Equal);
+                order == Some(Ordering::Equal) || order == Some(side)
+            });
+            Some(within && equal)
+        };
+        let mut columns = (1..self.columns.len()).filter_map(same).peekable();
+        columns.peek().is_some() && columns.all(|same| same)
+    }
+
+    /// Whether a row says again what the columns are called, as tables of several pages do.
+    pub(super) fn repeats_header(&self, row: usize) -> bool {
+        let texts = self.view.table.rows.get(row).map(|row| row.texts());
+        texts.is_some_and(|texts| texts == self.view.table.header.texts())
+    }
+
+    /// Whether nothing stands in the row's first cell.
+    pub(super) fn is_nameless(&self, row: usize) -> bool {
+        let key = self.values.get(row).and_then(|row| row.first());
+        key.is_none_or(|key| *key == Value::Missing)
+    }
+
+    /// Whether a row may go on in the next, which has no name of its own: a merged cell.
+    pub(super) fn goes_on(&self, row: usize) -> bool {
+        let next = row + 1;
+        let said = |row: &Vec<Value>| row.iter().any(|value| *value != Value::Missing);
+        self.is_nameless(next) && self.values.get(next).is_some_and(said) && !self.sums_up(next)
     }
 
     /// Whether a row is none of the others' kind.
@@ -129,14 +216,15 @@ impl<'a> Grid<'a> {
         same.any(|cell| !cell.text.contains(char::is_uppercase))
     }
 
-    /// The one of these columns that holds numbers.
+    /// The one of these columns that holds numbers. The first names the rows, also where it does so by
+    /// years, unless it is the only one.
     pub(super) fn only_number(&self, columns: &BTreeSet<usize>) -> Option<usize> {
-        let mut numeric = columns
-            .iter()
-            .copied()
-            .filter(|&column| self.is_numeric(column));
-        let one = numeric.next()?;
-        numeric.next().is_none().then_some(one)
+        let numeric = |column: &usize| self.is_numeric(*column);
+        let mut beside = columns.range(1..).copied().filter(numeric);
+        let Some(one) = beside.next() else {
+            return columns.first().copied().filter(numeric);
+        };
+        beside.next().is_none().then_some(one)
     }
 
     fn is_numeric(&self, column: usize) -> bool {

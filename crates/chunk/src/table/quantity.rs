@@ -26,6 +26,10 @@ pub(super) struct Quantity {
     pub(super) number: Decimal,
     /// Without its power of ten: 元 for 亿元.
     pub(super) unit: String,
+    /// The power of ten that is written behind the digits, not in the column's name: 亿, K, million.
+    pub(super) power: i32,
+    /// What is written behind the digits: 亿元, K; empty for a bare number and behind ¥.
+    pub(super) written: String,
 }
 
 /// What a column's name says of its numbers: the name without it, and the unit.
@@ -106,26 +110,13 @@ pub(super) fn speaks_of_scale(text: &str) -> bool {
 pub(super) fn read(cell: &str, column: &ColumnUnit) -> Value {
     let text = narrow(&grouped(cell));
     let text = text.trim();
+    // Dashes of any number, also those of a delimiter row that came in again.
+    let dashes = text.chars().all(|c| "-–—―:".contains(c));
     let blank = matches!(
         text.to_lowercase().as_str(),
-        "" | "-"
-            | "--"
-            | "—"
-            | "–"
-            | "――"
-            | "——"
-            | "/"
-            | "n/a"
-            | "na"
-            | "none"
-            | "null"
-            | "无"
-            | "暂无"
-            | "未知"
-            | "…"
-            | "..."
+        "/" | "n/a" | "na" | "none" | "null" | "无" | "暂无" | "未知" | "…" | "..."
     );
-    if blank {
+    if dashes || blank {
         return Value::Missing;
     }
     if !text.contains(|c: char| c.is_ascii_digit()) {
@@ -219,10 +210,66 @@ pub(super) fn is_bare(cell: &str) -> bool {
     digits && (!cell.contains(marked) || exponent() == Some(true))
 }
 
-/// Whether a cell that is no number may stand for one: HK$500, ½, 十六.
+/// Whether a cell that is no number may stand for one: HK$500, ½, 十六, 两百万元, twenty, or for what no
+/// number reaches: unlimited, 不限.
 pub(super) fn looks_numeric(cell: &str) -> bool {
-    const DIGITS: &str = "零〇一二三四五六七八九十百千万亿两点";
-    cell.contains(char::is_numeric) || cell.trim().chars().all(|c| DIGITS.contains(c))
+    const DIGITS: &str = "零〇一二三四五六七八九十百千两";
+    const OPEN: [&str; 4] = ["不限", "无限", "无上限", "不设"];
+    const WORDS: [&str; 36] = [
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "hundred",
+        "thousand",
+        "million",
+        "billion",
+        "dozen",
+        "half",
+        "unlimited",
+        "infinite",
+    ];
+    const MEASURES: &str = "个台元万亿多余人件套名家种米年天";
+    let text = cell.trim().to_lowercase();
+    // 一区 and 一般 are words.
+    let behind = text.trim_start_matches(|c| DIGITS.contains(c));
+    let chinese = match text.len() - behind.len() {
+        0 => false,
+        3 => behind.is_empty() || behind.starts_with(|c| MEASURES.contains(c)),
+        _ => true,
+    };
+    let mut words = text.split(|c: char| !c.is_alphabetic());
+    let first = words.next().unwrap_or_default();
+    cell.contains(char::is_numeric)
+        || chinese
+        || text.starts_with('∞')
+        || WORDS.contains(&first)
+        || OPEN.iter().any(|open| text.starts_with(open))
+        || text.starts_with("no limit")
 }
 
 /// One number with its unit and nothing else.
@@ -275,6 +322,12 @@ pub(super) fn number(text: &str, column: &ColumnUnit) -> Option<Quantity> {
     Some(Quantity {
         number: if negative { number.negated() } else { number },
         unit,
+        power: if bare { 0 } else { power },
+        written: if sign.is_some() {
+            String::new()
+        } else {
+            rest.to_owned()
+        },
     })
 }
 
@@ -319,7 +372,8 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// Full-width characters as their narrow twins, the yen's two signs as one.
+/// Full-width characters as their narrow twins, the yen's two signs as one, and none that nobody sees:
+/// spreadsheets put marks of direction beside numbers.
 pub(super) fn narrow(text: &str) -> String {
     let one = |c: char| match c {
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(c as u32 - 0xFEE0).unwrap_or(c),
@@ -327,7 +381,8 @@ pub(super) fn narrow(text: &str) -> String {
         '\u{3000}' | '\u{A0}' | '\u{2009}' | '\u{202F}' => ' ',
         c => c,
     };
-    text.chars().map(one).collect()
+    let seen = text.chars().filter(|c| !cornu_text::is_invisible(*c));
+    seen.map(one).collect()
 }
 
 /// The digits of `1,234,567.5`; `None` where commas stand elsewhere.
@@ -382,13 +437,34 @@ fn multiplier(text: &str) -> (i32, &str) {
         .unwrap_or((0, text))
 }
 
-/// Short, of letters and the marks of units.
+/// Short, of letters and the marks of units: not the power of 10³, the ending of 4th or the month of
+/// 12 June, which are no units that numbers could be added in.
 fn is_unit(text: &str) -> bool {
+    const ENDINGS: [&str; 4] = ["st", "nd", "rd", "th"];
+    const MONTHS: [&str; 13] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "sept",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
     let length = text.chars().count();
     let mark = |c: char| c.is_alphabetic() || "%‰°℃℉/·²³µΩ^".contains(c);
+    let small = text.to_lowercase();
+    let month = small.len() > 2 && MONTHS.iter().any(|month| month.starts_with(&small));
     (1..=12).contains(&length)
         && text.chars().all(|c| mark(c) || c == ' ')
-        && !text.starts_with('/')
+        && !text.starts_with(['/', '^', '²', '³'])
+        && !ENDINGS.contains(&small.as_str())
+        && !month
 }
 
 /// Both ends of a range.
@@ -457,14 +533,23 @@ mod tests {
             ("2e-4 to 3e-4", "值", "Range"),
             ("1.5e300", "值", "Unclear"),
             ("12.", "值", "12|"),
+            ("\u{200e}1\u{200b}2\u{feff}", "值", "12|"),
             ("12. kg", "值", "Unclear"),
             ("1\u{202F}200", "值", "1200|"),
             ("1\u{A0}234\u{A0}567 t", "值", "1234567|t"),
             ("1 200", "值", "Unclear"),
             ("12\u{A0}34", "值", "Unclear"),
             ("300 PEN", "Hotel", "300|PEN"),
+            ("10³", "值", "Unclear"),
+            ("5 m³", "值", "5|m³"),
+            ("4th", "值", "Unclear"),
+            ("12 June", "值", "Unclear"),
+            ("3 Sept", "值", "Unclear"),
+            ("3 mar", "值", "Unclear"),
+            ("3 marks", "值", "3|marks"),
             ("", "x", "Missing"),
             ("—", "x", "Missing"),
+            (":---:", "x", "Missing"),
             ("N/A", "x", "Missing"),
             ("3-5 MPa", "压力", "Range"),
             ("3~5", "压力", "Range"),

@@ -14,8 +14,12 @@ pub(super) struct Question {
     pub(super) columns: BTreeSet<usize>,
     /// For each name in the question the rows that have it.
     pub(super) rows: Vec<BTreeSet<usize>>,
+    /// Whether all of these names stand in the first column.
+    pub(super) by_keys: bool,
     pub(super) asked: Option<Asked>,
     pub(super) bound: Option<(Bound, Quantity)>,
+    /// Whether two of these names are the ends of a range: "2021 to 2023", 2021 至 2023 之间.
+    pub(super) spans: bool,
     /// Of two rows beside each other the one that is held against the other: A in "A than B".
     pub(super) than: Option<usize>,
 }
@@ -26,6 +30,7 @@ impl Question {
     pub(super) fn read(grid: &Grid<'_>, question: &str, tokenizer: &Tokenizer) -> Option<Self> {
         let mut text = Text::of(question);
         let (mut columns, mut named) = (BTreeSet::new(), Vec::new());
+        let mut by_keys = true;
         for (name, meaning) in grid.names() {
             match &meaning {
                 Name::Column(_) if is_function_word(name) => continue,
@@ -46,15 +51,19 @@ impl Question {
             let end = end.or_else(|| text.take(plural.as_deref()?));
             match (end, meaning) {
                 // Which of two columns of one name is meant, nothing says.
-                (Some(_), Name::Column(column)) if grid.has_namesake(column) => return None,
+                (Some(_), Name::Column(column)) if grid.has_namesake(column, name) => return None,
                 (Some(_), Name::Column(column)) => {
                     columns.insert(column);
                 }
-                (Some(end), Name::Rows(found)) => named.push((end, found)),
+                (Some(end), Name::Rows(found)) => {
+                    by_keys &= found.iter().all(|row| grid.key(*row) == name);
+                    named.push((end, found));
+                }
                 (None, _) => {}
             }
         }
         named.sort_by_key(|(end, _)| *end);
+        let spans = named.len() > 1 && text.has_range();
         let column = grid.only_number(&columns).map(|at| &grid.columns[at]);
         let bound = text.take_bound(column);
         let asked = text.take_asked()?;
@@ -67,6 +76,8 @@ impl Question {
             .then(|| Self {
                 columns,
                 rows: named.into_iter().map(|(_, rows)| rows).collect(),
+                by_keys,
+                spans,
                 asked,
                 bound,
                 than,
@@ -171,6 +182,26 @@ impl Text {
             }
         }
         first
+    }
+
+    /// Whether what stands between two parts that are understood makes a range of them.
+    fn has_range(&self) -> bool {
+        const BETWEEN: [&str; 10] = [
+            "to", "through", "till", "until", "到", "至", "-", "–", "—", "~",
+        ];
+        let words = ["between", "之间"];
+        let gaps: String = self.rest('|');
+        gaps.split('|').any(|gap| BETWEEN.contains(&gap.trim()))
+            || words.iter().any(|word| gaps.contains(word))
+    }
+
+    /// What is not understood yet, with a mark in the place of each byte that is.
+    fn rest(&self, mark: char) -> String {
+        let known = |(at, c)| match self.known.get(at) {
+            Some(true) => mark,
+            _ => c,
+        };
+        self.folded.char_indices().map(known).collect()
     }
 
     /// Not understood yet, and not the part of a longer word or number.
@@ -360,17 +391,7 @@ impl Text {
 
     /// Whether all that is left are words that any question has, or that tell which table is meant.
     fn only_plain(&self, context: &str, tokenizer: &Tokenizer) -> bool {
-        let rest: String = self
-            .folded
-            .char_indices()
-            .map(|(at, c)| {
-                if self.known.get(at) == Some(&true) {
-                    '，'
-                } else {
-                    c
-                }
-            })
-            .collect();
+        let rest = self.rest('，');
         let context: BTreeSet<String> = tokenizer
             .tokens(&folded(context))
             .into_iter()

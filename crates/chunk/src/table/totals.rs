@@ -1,5 +1,7 @@
 //! Rows that sum up others, by their names.
 
+use std::cmp::Ordering;
+
 /// What a row is besides one more row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Total {
@@ -29,7 +31,21 @@ impl Total {
             "total of ",
             "total for ",
         ];
-        const DOUBTFUL: [&str; 8] = ["总", "全", "平均", "其中", "∑", "σ", "of which", "thereof"];
+        const DOUBTFUL: [&str; 13] = [
+            "总",
+            "全",
+            "平均",
+            "其中",
+            "∑",
+            "σ",
+            "of which",
+            "thereof",
+            "标准差",
+            "方差",
+            "中位数",
+            "极差",
+            "std",
+        ];
         let plain = name.split(['(', ':']).next().unwrap_or_default().trim();
         let words = plain.split(|c: char| !c.is_alphanumeric());
         let words: Vec<&str> = words
@@ -46,9 +62,25 @@ impl Total {
         }
         let doubtful = SUM.contains(&first)
             || MEAN.contains(&first)
-            || ["all", "grand", "median"].contains(&first)
+            || ["all", "grand", "median", "stdev", "stddev", "variance"].contains(&first)
+            || plain == "standard deviation"
             || DOUBTFUL.iter().any(|begin| name.starts_with(begin));
         doubtful.then_some(Self::Doubtful)
+    }
+
+    /// Whether a row's folded name says that it is the largest (`Greater`) or the smallest number of
+    /// others. Rows may have such names without being that: a plan "Max".
+    pub(super) fn extreme(name: &str) -> Option<Ordering> {
+        const LARGEST: [&str; 6] = ["max", "maximum", "largest", "highest", "最大", "最高"];
+        const SMALLEST: [&str; 6] = ["min", "minimum", "smallest", "lowest", "最小", "最低"];
+        let plain = name.split(['(', ':']).next().unwrap_or_default().trim();
+        let plain = plain.strip_suffix('值').unwrap_or(plain);
+        let plain = plain.trim_end_matches(['.', ' ']);
+        if LARGEST.contains(&plain) {
+            Some(Ordering::Greater)
+        } else {
+            SMALLEST.contains(&plain).then_some(Ordering::Less)
+        }
     }
 }
 
@@ -71,6 +103,8 @@ mod tests {
             ("all sites", Some(Total::Doubtful)),
             ("总部", Some(Total::Doubtful)),
             ("其中：服务", Some(Total::Doubtful)),
+            ("标准差", Some(Total::Doubtful)),
+            ("standard deviation", Some(Total::Doubtful)),
             ("oslo", None),
             ("一班", None),
             ("", None),

@@ -1,5 +1,7 @@
 //! A table as cells again, out of the chunks that it became.
 
+use std::collections::BTreeMap;
+
 use cornu_core::{ByteSpan, Chunk, ChunkId, ChunkKind, ChunkRole, DocId, LineIndex};
 
 use crate::html::{self, is_html};
@@ -40,6 +42,8 @@ pub struct TableView {
     pub table: Table,
     /// The source line, from 1, of each data row.
     pub lines: Vec<usize>,
+    /// The last line above the table, caption or not: it may tell what the numbers are counted in.
+    pub(super) above: String,
     /// The bytes of the table, and where they begin in the source.
     text: String,
     start: usize,
@@ -154,6 +158,10 @@ impl TableView {
                 _ => groups.push(vec![chunk]),
             }
         }
+        let pairs = chunks.iter().zip(chunks.iter().skip(1));
+        let pairs = pairs.filter(|(_, parent)| parent.role == ChunkRole::Parent);
+        let before: BTreeMap<ChunkId, &Chunk> =
+            pairs.map(|(chunk, parent)| (parent.id, chunk)).collect();
         let read = |group: &Vec<&Chunk>| {
             let mut view = Self::read(group)?;
             let child = chunks
@@ -161,6 +169,13 @@ impl TableView {
                 .filter(|chunk| !chunk.is_column())
                 .find(|chunk| chunk.parent.is_some_and(|id| view.parents.contains(&id)))?;
             view.caption = caption(child);
+            let parent = group.first()?;
+            let text = before.get(&parent.id).filter(|chunk| {
+                let touches = chunk.core.end() == parent.core.start();
+                touches && chunk.role.is_indexed() && chunk.heading_path == parent.heading_path
+            });
+            let line = text.and_then(|chunk| chunk.text.lines().next_back());
+            view.above = line.unwrap_or_default().to_owned();
             Some(view)
         };
         groups.iter().filter_map(read).collect()
@@ -208,6 +223,7 @@ impl TableView {
             doc: first.doc.clone(),
             heading_path: first.heading_path.clone(),
             caption: String::new(),
+            above: String::new(),
             parents: pieces.iter().map(|piece| piece.id).collect(),
             lines: numbers.collect(),
             table: moved(table, first.span.start(), added),

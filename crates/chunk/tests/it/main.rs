@@ -18,6 +18,7 @@ mod packing;
 mod properties;
 mod rendering;
 mod shape_contract;
+mod statements;
 mod strategies;
 mod table_cases;
 mod table_columns;

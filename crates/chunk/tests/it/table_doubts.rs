@@ -304,6 +304,232 @@ fn a_sum_that_the_table_denies_is_none() {
     check("", rows, &[(most, "First: 30")]);
 }
 
+#[test]
+fn of_columns_that_a_bracket_tells_apart_none_is_taken() {
+    let rows = "产品 | 价格（含税） | 价格（不含税）; 水泵 | 113 | 100; 阀门 | 226 | 200";
+    let cases = [
+        ("水泵的价格是多少？", ""),
+        ("哪个产品的价格最高？", ""),
+        ("价格的总和是多少？", ""),
+        ("水泵的价格（不含税）是多少？", "100 不含税"),
+    ];
+    check("", rows, &cases);
+    let rows = "Firm | Revenue (EU) | Revenue; aa | 100 | 900; bb | 400 | 300";
+    let cases = [
+        ("Which firm has the highest revenue?", "aa: 900"),
+        ("What is the revenue (EU) of aa?", "100 EU"),
+    ];
+    check("", rows, &cases);
+}
+
+/// A cell that is blank in the first column may be merged with the one above it.
+#[test]
+fn rows_without_a_name_may_belong_to_the_row_above() {
+    let rows = "班组 | 设备 | 数量; 一班 | 铣床 | 3; | 车床 | 5; 二班 | 磨床 | 4";
+    let cases = [
+        ("一班的数量是多少？", ""),
+        ("一班和二班哪个数量更大？", ""),
+        ("哪个班组的数量最大？", ""),
+        ("哪些班组的数量超过 3？", ""),
+        ("有几个班组？", ""),
+        ("一班的铣床的数量是多少？", "3"),
+        ("车床的数量是多少？", "5"),
+        ("二班的数量是多少？", "4"),
+        ("最大的数量是多少？", "5"),
+        ("数量的总和是多少？", "12"),
+    ];
+    check("", rows, &cases);
+}
+
+/// Totals go by other words than those of the first column, or by none.
+#[test]
+fn rows_that_sum_up_are_known_beside_a_number_or_a_group() {
+    let rows = "序号 | 项目 | 金额; 1 | 收入 | 100; 2 | 支出 | 50; | 合计 | 150";
+    let cases = [
+        ("金额的总和是多少？", "150"),
+        ("最大的金额是多少？", "1: 100"),
+        ("支出的金额是多少？", "50"),
+    ];
+    check("", rows, &cases);
+    check("", &rows.replace("; |", "; 3 |"), &cases);
+    let rows = "Region | Month | Sales; East | Jan | 10; East | Feb | 20; East | Total | 30; \
+        West | Jan | 40";
+    let cases = [
+        ("What are the total sales?", ""),
+        ("What are the total sales of East?", "30"),
+        ("What are the highest sales?", "West: 40"),
+    ];
+    check("", rows, &cases);
+    let rows = "Item | Load; aa | 30; bb | 5; | 35";
+    let cases = [
+        ("What is the total load?", ""),
+        ("Which item has the largest load?", ""),
+        ("What is the load of aa?", "30"),
+    ];
+    check("", rows, &cases);
+    // A word that every row has beside a name of its own is a property.
+    let rows = "Item | Basis | Price; aa | Total | 5; bb | Total | 3";
+    let cases = [
+        ("What is the price of aa?", "5"),
+        ("Which item has the highest price?", "aa: 5"),
+    ];
+    check("", rows, &cases);
+}
+
+#[test]
+fn rows_of_statistics_and_headers_said_again_are_no_data() {
+    let cases = [
+        ("What is the total price?", ""),
+        ("What is the average price?", ""),
+        ("How many items are there?", ""),
+    ];
+    check("", "Item | Price; aa | 5; bb | 4; Max | 5; Min | 4", &cases);
+    check("", "Item | Price; aa | 5; bb | 4; 标准差 | 0.5", &cases);
+    // It is a name where it is not the largest of the others.
+    let rows = "Plan | Price; Mini | 5; Pro | 7; Max | 9";
+    check("", rows, &[("What is the total price?", "21")]);
+    let rows = "Pump | 2023; P-1 | 3; P-2 | 5; Pump | 2023; P-3 | 7";
+    let cases = [
+        ("How many pumps are there?", "3"),
+        ("Which pump has the largest 2023?", "P-3: 7"),
+        ("What is the total 2023?", "15"),
+    ];
+    check("", rows, &cases);
+    // With the line of dashes below it, and a row of nothing.
+    check("", &rows.replace("P-3", "--- | :---:; | ; P-3"), &cases);
+    let rows = "型号 | 压力; 一区 | 一区; P-1 | 3; P-2 | 5";
+    check(
+        "",
+        rows,
+        &[("有多少个型号？", ""), ("压力的总和是多少？", "8")],
+    );
+}
+
+/// K may be kelvin, and "above 10" beside 7B ten billion.
+#[test]
+fn a_letter_behind_numbers_is_kept_and_not_taken_for_granted() {
+    let rows = "Sample | Temperature; aa | 300 K; bb | 77 K";
+    let cases = [
+        ("What is the average temperature?", "188.5 K"),
+        ("What is the total temperature?", "377 K"),
+        ("Which samples have a temperature above 100?", ""),
+        ("Which sample has the highest temperature?", "aa: 300 K"),
+    ];
+    check("", rows, &cases);
+    let rows = "城市 | 人数（人）; 甲市 | 5 万; 乙市 | 3 万";
+    let cases = [
+        ("哪些城市的人数超过 4？", ""),
+        ("哪些城市的人数超过 4 万？", "甲市"),
+        ("人数的总和是多少？", "80000 人"),
+    ];
+    check("", rows, &cases);
+    let rows = "公司 | 营收; 甲司 | 3.2亿元; 乙司 | 1.1亿元";
+    check("", rows, &[("营收的总和是多少？", "4.3 亿元")]);
+}
+
+/// Spreadsheets put marks of direction beside numbers, web pages zero-width spaces into names.
+#[test]
+fn what_nobody_sees_is_in_no_number_and_no_name() {
+    let rows = "Pump | Load; P-\u{200b}1 | \u{202a}12\u{202c}; P-2 | \u{200e}7";
+    let cases = [
+        (
+            "Which pump has the largest load?",
+            "P-\u{200b}1: \u{202a}12\u{202c}",
+        ),
+        ("What is the total load?", "19"),
+        ("What is the load of P-1?", "\u{202a}12\u{202c}"),
+        ("What is the lo\u{ad}ad of P\u{2060}-2?", "\u{200e}7"),
+    ];
+    check("", rows, &cases);
+}
+
+#[test]
+fn a_range_of_rows_is_more_than_its_ends() {
+    let rows = "Year | Sales; 2021 | 5; 2022 | 7; 2023 | 6";
+    let cases = [
+        ("What are the total sales from 2021 to 2023?", ""),
+        ("What are the total sales between 2021 and 2023?", ""),
+        ("2021-2023 的 sales 总和是多少？", ""),
+        ("2021 至 2023 的 sales 最高是多少？", ""),
+        ("Which years from 2021 to 2023 have sales above 4?", ""),
+        ("What are the total sales of 2021 and 2023?", "11"),
+        (
+            "What is the difference of sales between 2021 and 2023?",
+            "1",
+        ),
+        // Years name the rows.
+        ("Which year has the highest sales?", "2022: 7"),
+        ("Which years have sales above 5?", "2022, 2023"),
+        ("What is the largest year?", "2023: 2023"),
+    ];
+    check("", rows, &cases);
+}
+
+/// A number in words may be the largest, and no number is more than "unlimited".
+#[test]
+fn what_stands_for_a_number_is_doubted() {
+    for cell in [
+        "一千多",
+        "两百万元",
+        "五个",
+        "ten",
+        "twenty-five",
+        "half",
+        "unlimited",
+        "no limit",
+        "不限",
+        "∞",
+    ] {
+        let rows = format!("Item | Length; aa | {cell}; bb | 9; cc | 8; dd | 7");
+        check("", &rows, &[(LARGEST, ""), (SUM, "")]);
+    }
+}
+
+/// The line above a table tells what its numbers are counted in, though it is no caption.
+#[test]
+fn a_scale_above_the_table_is_seen() {
+    let rows = "项 | 金额; 甲项 | 500; 乙项 | 300";
+    let cases = [
+        ("哪些项的金额超过 400？", ""),
+        ("哪个项的金额最大？", "甲项: 500"),
+    ];
+    check("# 年报\n\n概况如下。\n\n单位：万元", rows, &cases);
+    check(
+        "# 年报\n\n单位：元",
+        rows,
+        &[("哪些项的金额超过 400？", "甲项")],
+    );
+    let rows = "项 | 金额; 甲项 | 500; 乙项 | 1.2亿";
+    check(
+        "# 年报\n\n（单位：万元）",
+        rows,
+        &[("金额的总和是多少？", "")],
+    );
+}
+
+#[test]
+fn powers_endings_and_months_are_no_units() {
+    for (rows, question) in [
+        ("Item | Size; aa | 5²; bb | 3²", "What is the total size?"),
+        (
+            "Item | Size; aa | 10³; bb | 999",
+            "Which item has the largest size?",
+        ),
+        (
+            "Item | Place; aa | 4th; bb | 5th",
+            "What is the total place?",
+        ),
+        (
+            "Item | Date; aa | 12 June; bb | 3 June",
+            "What is the total date?",
+        ),
+    ] {
+        check("", rows, &[(question, "")]);
+    }
+    let rows = "Item | Date; aa | 12 June; bb | 3 June";
+    check("", rows, &[("What is the date of aa?", "12 June")]);
+}
+
 /// `rowspan` is not read, so that the rows below it are short.
 #[test]
 fn merged_cells_are_not_asked() {

@@ -25,6 +25,7 @@ mod near_questions;
 mod postings;
 mod prune;
 mod question_set;
+mod quotes;
 mod rerankers;
 mod reranking;
 mod segments;

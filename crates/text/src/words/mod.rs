@@ -6,6 +6,7 @@ mod han;
 mod identifier;
 mod markup;
 mod scan;
+mod seen;
 mod stop;
 #[cfg(feature = "jieba")]
 mod tagged;
@@ -30,7 +31,9 @@ use crate::chars::{char_at, char_before, is_han};
 use crate::normalise::search_fold;
 
 /// The version of the rules in this module: another number, another fingerprint.
-const RULES: u32 = 1;
+///
+/// 2: invisible characters and radicals are read as a reader sees them.
+const RULES: u32 = 2;
 
 /// A word, folded for matching, with its place in the text as it was given.
 ///
@@ -65,6 +68,9 @@ pub struct Token {
 ///   never `102`; a superscript and a fraction stay as they are, an enclosed or squared symbol
 ///   gives what it stands for (`①` gives `1`, `㎏` gives `kg`), a subscript joins its letter (`H₂O`
 ///   gives `h2o`).
+/// - Invisible characters (soft hyphens, zero-width ones, marks of direction, variation selectors)
+///   part nothing and are in no token, and a radical such as `⼤` is the character that it looks
+///   like. Spans are those of the text as it was given.
 /// - HTML tags and character references part words and give none.
 /// - Marks and emoji give no token. A word longer than 256 bytes is cut.
 ///
@@ -230,6 +236,18 @@ impl Tokenizer {
     /// The words of a document or a query, by start, longer ones first; a part follows its whole.
     #[must_use]
     pub fn tokens(&self, text: &str) -> Vec<Token> {
+        let Some(seen) = seen::seen(text) else {
+            return self.visible_tokens(text);
+        };
+        let mut tokens = self.visible_tokens(&seen.text);
+        for token in &mut tokens {
+            token.span = ByteSpan::from_range(seen.source(token.span.range()));
+        }
+        tokens
+    }
+
+    /// The words of a text without invisible characters.
+    fn visible_tokens(&self, text: &str) -> Vec<Token> {
         let mut out = Vec::new();
         if self.settings.markup {
             for part in markup::plain_parts(text) {

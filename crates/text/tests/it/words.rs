@@ -264,6 +264,43 @@ fn tb_22_a_line_break_tag_parts_words() {
     assert_eq!(texts(&plain.tokens("a<br>b")), ["a", "br", "b"]);
 }
 
+/// Word processors, web pages and PDF files strew invisible characters into words, and PDF files
+/// have radicals in the place of characters.
+#[test]
+fn what_nobody_sees_parts_no_word() {
+    for tokenizer in all_han() {
+        for (query, document) in [
+            ("gradient", "the gra\u{ad}dient"),
+            ("zero_grad", "zero_\u{200b}grad"),
+            ("BERT", "B\u{200b}E\u{2060}RT"),
+            ("12", "1\u{200b}2"),
+            ("hello", "\u{202a}hello\u{202c}"),
+            ("שלום", "\u{200f}שלום\u{200e}"),
+            ("数据库", "数\u{200b}据\u{feff}库连接"),
+            ("梯度", "梯\u{200d}度"),
+            ("葛城", "葛\u{e0100}城"),
+            ("大模型", "⼤模型"),
+            ("页面", "⻚⾯"),
+            ("gra\u{ad}dient ⼤", "gradient 大"),
+        ] {
+            finds(&tokenizer, query, document);
+        }
+    }
+    // The places are those of the text as it was given.
+    let text = "\u{feff}清 zero_\u{200b}grad\u{200b}，⻚⾯\u{fe0f}。";
+    let tokens = Tokenizer::new().tokens(text);
+    let place = |wanted: &str| {
+        let token = tokens.iter().find(|token| token.text == wanted).unwrap();
+        token.span.slice(text).unwrap()
+    };
+    assert_eq!(place("清"), "清");
+    assert_eq!(place("zero_grad"), "zero_\u{200b}grad");
+    assert_eq!((place("zero"), place("grad")), ("zero", "grad"));
+    assert_eq!(place("页面"), "⻚⾯");
+    // A base and its emoji presentation, or letters of other scripts, are what they were.
+    check("1\u{fe0f}\u{20e3} 👩\u{200d}🔬", "1\u{20e3}");
+}
+
 #[test]
 fn tk_10_a_query_of_stop_words_keeps_them() {
     let tokenizer = Tokenizer::builder().stop_words(StopWords::Common).build();
