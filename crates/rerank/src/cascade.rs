@@ -330,9 +330,9 @@ impl Reranker for ElbowCascade {
                 }
                 next = done + fitting;
                 let batch = batch.iter().take(fitting);
-                predicted += batch
+                predicted = batch
                     .map(|one| budget.predict(query, one))
-                    .sum::<Duration>();
+                    .fold(predicted, Duration::saturating_add);
             }
             self.scorer
                 .score(query, candidates, done..next, &mut draft)?;
