@@ -195,7 +195,7 @@ impl<V: Weigh, S: BuildHasher> SemanticVectorCache<V, S> {
 
     /// What is kept for a similar question of the same scope: the nearest that reaches the
     /// threshold, that the guard takes, and of which the asker sees all. `None` where
-    /// [`CacheOptions::similar`] is. `vector` is the question's, of norm 1.
+    /// [`CacheOptions::similar`] is, and for a `vector` that is not of norm 1.
     ///
     /// Costs one product with each vector held in the scope. Only questions that were
     /// [introduced](Self::introduce) are found.
@@ -227,7 +227,8 @@ impl<V: Weigh, S: BuildHasher> SemanticVectorCache<V, S> {
         None
     }
 
-    /// Makes a question whose result is kept known to the second level, if that is on.
+    /// Makes a question whose result is kept known to the second level, if that is on and `vector`,
+    /// the question's, is of norm 1.
     pub fn introduce(&self, key: &CacheKey, vector: &[f32]) {
         if self.options.similar.is_some() {
             self.neighbours.lock().put(key.clone(), vector);
