@@ -424,7 +424,9 @@ fn check_file(path: &Path, access: Access) -> Result<(), StoreError> {
     if metadata.len() == 0 {
         return Err(StoreError::corrupted(path, "the file is empty"));
     }
-    let mut log = path.as_os_str().to_owned();
+    // SQLite's log lies beside the file, wherever a link to it lies.
+    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut log = file.into_os_string();
     log.push("-wal");
     if access == Access::Immutable && fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         return Err(StoreError::CannotOpen {
