@@ -29,7 +29,8 @@ pub struct Options {
     /// Whether an approximate index may be used. Default [`Approximate::Never`].
     pub approximate: Approximate,
     /// Connections that read at the same time. Default: twice as many as there are cores, so that
-    /// connections may be on their way from one thread to the next while all cores search.
+    /// connections may be on their way from one thread to the next while all cores search. At most
+    /// 65,536.
     pub readers: usize,
     /// How long another process's lock is waited for. Default 5 s. SQLite waits no longer than 24
     /// days; more counts as so many.

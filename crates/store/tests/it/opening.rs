@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use cornu_core::FactStore;
-use cornu_store::{Access, Options, Route, SqliteVecStore, StoreError};
+use cornu_store::{Access, Options, Route, Scan, SqliteVecStore, StoreError};
 use ndarray::aview1;
 use rusqlite::Connection;
 
@@ -38,6 +38,78 @@ fn a_file_of_no_pages_is_refused() {
     let error = SqliteVecStore::open(&path, &fingerprint(), 2, &none).unwrap_err();
     assert!(matches!(error, StoreError::Options { .. }), "{error}");
     assert!(!path.exists());
+}
+
+/// Each reader has a place, so that there cannot be any number of them.
+#[test]
+fn readers_without_end_are_refused() {
+    let folder = folder();
+    let many = Options {
+        readers: usize::MAX,
+        ..options(Route::Auto)
+    };
+    let path = folder.path().join("index.db");
+    let error = SqliteVecStore::open(&path, &fingerprint(), 2, &many).unwrap_err();
+    assert!(matches!(error, StoreError::Options { .. }), "{error}");
+}
+
+/// Differences from it would overflow, and nothing would be found.
+#[test]
+fn a_centre_that_no_vectors_have_is_refused() {
+    for centre in [vec![f32::MAX, f32::MIN], vec![0.0, 1e4]] {
+        let folder = folder();
+        let bits = Options {
+            scan: Scan::Bits { per_hit: 1 },
+            centre: Some(centre),
+            ..options(Route::Auto)
+        };
+        let path = folder.path().join("index.db");
+        let error = SqliteVecStore::open(&path, &fingerprint(), 2, &bits).unwrap_err();
+        assert!(matches!(error, StoreError::Options { .. }), "{error}");
+    }
+}
+
+/// `VACUUM INTO` is how SQLite copies a database that is in use; the copy has no log.
+#[test]
+fn a_copy_without_a_log_is_given_one() {
+    let home = Home::new(2, Route::Auto);
+    home.upsert(&document("a.md", &["public"], &[&[1.0, 0.0]]))
+        .unwrap();
+    let copy = home.path().with_file_name("copy.db");
+    let mode = |path: &std::path::Path| -> String {
+        let connection = Connection::open(path).unwrap();
+        let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get(0));
+        mode.unwrap()
+    };
+    let name = copy.to_str().unwrap();
+    Connection::open(home.path())
+        .unwrap()
+        .execute("VACUUM INTO ?1", [name])
+        .unwrap();
+    assert_eq!(mode(&copy), "delete");
+    // Who is refused changes nothing, nor does who only reads.
+    let hasty = Options {
+        busy_timeout: Duration::from_millis(200),
+        ..options(Route::Auto)
+    };
+    SqliteVecStore::open(&copy, &fingerprint(), 3, &hasty).unwrap_err();
+    let reading = Options {
+        access: Access::ReadOnly,
+        ..hasty.clone()
+    };
+    let store = SqliteVecStore::open(&copy, &fingerprint(), 2, &reading).unwrap();
+    assert_eq!(store.view(&public()).unwrap().len(), 1);
+    drop(store);
+    assert_eq!(mode(&copy), "delete");
+
+    let store = SqliteVecStore::open(&copy, &fingerprint(), 2, &hasty).unwrap();
+    let snapshot = store.snapshot(&public()).unwrap();
+    store
+        .upsert(&document("b.md", &["public"], &[&[0.0, 1.0]]))
+        .unwrap();
+    assert_eq!(snapshot.documents().unwrap().len(), 1);
+    assert_eq!(store.view(&public()).unwrap().len(), 2);
+    assert_eq!(mode(&copy), "wal");
 }
 
 /// The log lies beside the file, not beside a link to it.
