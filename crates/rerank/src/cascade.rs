@@ -317,7 +317,7 @@ impl Reranker for ElbowCascade {
         while done < end {
             let mut next = end;
             if watched.is_some() || options.early_exit.is_some() {
-                next = next.min(done + options.batch);
+                next = next.min(done.saturating_add(options.batch));
             }
             let batch = above.get(done..next).unwrap_or_default();
             if let Some(budget) = watched {

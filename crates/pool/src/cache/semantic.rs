@@ -78,6 +78,9 @@ pub struct SemanticVectorCache<V, S = RandomState> {
     neighbours: Mutex<Neighbours>,
 }
 
+/// The most parts of a cache; threads that meet in one of so many are few.
+const MAX_SHARDS: usize = 1024;
+
 struct Part<V> {
     shard: Mutex<Shard<V>>,
     counts: Counts,
@@ -95,7 +98,7 @@ impl<V: Weigh, S: BuildHasher> SemanticVectorCache<V, S> {
     /// An empty cache with a hash function of the caller's choice; keys hold text from outside, so
     /// it ought to be one that nobody can aim at.
     pub fn with_hasher(options: &CacheOptions, hasher: S) -> Self {
-        let count = options.shards.max(1);
+        let count = options.shards.clamp(1, MAX_SHARDS);
         let part = |_| Part {
             shard: Mutex::new(Shard::new(options.bytes / count)),
             counts: Counts::default(),

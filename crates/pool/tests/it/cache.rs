@@ -427,6 +427,21 @@ proptest! {
     }
 }
 
+#[test]
+fn any_number_of_parts_will_do() {
+    for shards in [0, 1, 1_000_000_000, usize::MAX] {
+        let options = CacheOptions {
+            shards,
+            ..CacheOptions::default()
+        };
+        let cache = SemanticVectorCache::new(&options);
+        for question in ["a", "b", "a"] {
+            assert_eq!(ask(&cache, &key(question)), question);
+        }
+        assert_eq!(cache.metrics().hits, 1, "{shards}");
+    }
+}
+
 /// A product says how similar two questions are where both vectors are of norm 1.
 #[test]
 fn vectors_that_are_not_of_norm_1_find_nothing_and_are_not_found() {
