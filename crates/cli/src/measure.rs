@@ -56,8 +56,12 @@ impl Set {
     pub(crate) fn of_beir(name: String, queries: Vec<Query>, qrels: &Qrels, known: &Names) -> Self {
         let tasks = queries.into_iter().filter_map(|query| {
             let judged = qrels.get(&query.id)?;
-            let grades = judged.iter().filter(|(_, grade)| *grade > 0);
-            let wanted = grades.map(|(doc, grade)| (known.of(doc), grade)).collect();
+            let mut wanted = BTreeMap::new();
+            for (doc, grade) in judged.iter().filter(|(_, grade)| *grade > 0) {
+                let best = wanted.entry(known.of(doc)).or_insert(grade);
+                *best = grade.max(*best);
+            }
+            let wanted = wanted.into_iter().collect();
             Some(Task {
                 id: query.id,
                 text: query.text,
@@ -113,7 +117,10 @@ impl Task {
 }
 
 impl Wanted {
-    fn evidence(pieces: Vec<Vec<Alternative>>) -> Self {
+    fn evidence(mut pieces: Vec<Vec<Alternative>>) -> Self {
+        for alternative in pieces.iter_mut().flatten() {
+            alternative.doc = as_id(&alternative.doc);
+        }
         let docs = pieces.iter().map(|piece| {
             let docs = piece.iter().map(|it| it.doc.as_str());
             docs.collect::<BTreeSet<_>>()
@@ -168,6 +175,12 @@ impl Sought {
     }
 }
 
+/// A document's name as ids have it, in NFC: a list of files may have it otherwise. What is no id
+/// stays, and is no document's.
+fn as_id(name: &str) -> String {
+    cornu::DocId::new(name).map_or_else(|_| name.to_owned(), String::from)
+}
+
 /// The documents that the asker sees, by their names and by their names without endings.
 #[derive(Default)]
 pub(crate) struct Names(BTreeMap<String, String>);
@@ -187,7 +200,8 @@ impl Names {
     }
 
     fn of(&self, name: &str) -> String {
-        self.0.get(name).cloned().unwrap_or_else(|| name.to_owned())
+        let name = as_id(name);
+        self.0.get(&name).cloned().unwrap_or(name)
     }
 
     pub(crate) fn holds(&self, name: &str) -> bool {

@@ -33,7 +33,9 @@ use crate::weighted::{Weighted, check};
 pub enum Normalisation {
     /// (S − min) / (max − min + ε): from 0 for the lowest entry to nearly 1 for the best.
     MinMax {
-        /// ε, from 0 to 1. Keeps lists apart whose scores differ by rounding alone.
+        /// ε, from 0 to 1. Keeps lists apart whose scores differ by rounding alone. It stands beside
+        /// the scores as they are: a list whose scores are not far above it loses weight, as those
+        /// of a walk over a million nodes do beside the default.
         epsilon: f64,
     },
     /// (S − min) / σ, with σ the standard deviation of the list's scores (divided by n). This is

@@ -1,3 +1,4 @@
+use crate::rrf::MAX_RANK_CONSTANT;
 use crate::weighted::MAX_WEIGHT;
 
 /// Why lists were not fused, or no weight was fitted.
@@ -34,8 +35,10 @@ pub enum FuseError {
         /// The value.
         alpha: f64,
     },
-    /// The constant k of reciprocal rank fusion is negative, infinite or NaN.
-    #[error("k of reciprocal rank fusion is {k}; give a number of at least 0 (60 is usual)")]
+    /// The constant k of reciprocal rank fusion is negative, too large or NaN.
+    #[error(
+        "k of reciprocal rank fusion is {k}; give a number from 0 to {MAX_RANK_CONSTANT} (60 is usual)"
+    )]
     RankConstant {
         /// The value.
         k: f64,

@@ -47,7 +47,7 @@ pub use convex::{Normalisation, convex_fuse};
 pub use error::FuseError;
 pub use fit::{DevQuery, FitOptions, FittedAlpha, Origin, fit_alpha};
 pub use fused::{Fused, Share};
-pub use rrf::{RrfOptions, rrf_fuse};
+pub use rrf::{MAX_RANK_CONSTANT, RrfOptions, rrf_fuse};
 pub use weighted::{MAX_WEIGHT, Weighted, dense_sparse};
 
 /// The crate's README, so that its example is compiled and run.

@@ -6,6 +6,10 @@ use crate::error::FuseError;
 use crate::fused::{Fused, assemble};
 use crate::weighted::{Weighted, check};
 
+/// The largest constant: far beyond it neighbouring ranks would get the same share, since k and k + 1
+/// are the same float.
+pub const MAX_RANK_CONSTANT: f64 = 1e9;
+
 /// The constant of reciprocal rank fusion.
 ///
 /// ```
@@ -14,7 +18,7 @@ use crate::weighted::{Weighted, check};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RrfOptions {
     /// How flat the weights of ranks are: at 0 the second place counts half as much as the first,
-    /// at 60 (the value of the paper) 61/62 as much. At least 0.
+    /// at 60 (the value of the paper) 61/62 as much. From 0 to [`MAX_RANK_CONSTANT`].
     pub k: f64,
 }
 
@@ -54,7 +58,7 @@ pub fn rrf_fuse<I: Ord + Clone>(
     options: RrfOptions,
 ) -> Result<Fused<I>, FuseError> {
     let k = options.k;
-    if !(k.is_finite() && k >= 0.0) {
+    if !(0.0..=MAX_RANK_CONSTANT).contains(&k) {
         return Err(FuseError::RankConstant { k });
     }
     check(lists)?;

@@ -74,7 +74,9 @@ pub use order::Order;
 pub use push::{Push, PushOptions, PushSpace, forward_push};
 pub use real::Real;
 pub use restart::Restart;
-pub use solve::{Method, Solution, SolveOptions, personalized_pagerank, solve, solve_batch};
+pub use solve::{
+    MOST_ITERATIONS, Method, Solution, SolveOptions, personalized_pagerank, solve, solve_batch,
+};
 pub use walk::Walk;
 
 /// The crate's README, so that its example is compiled and run.

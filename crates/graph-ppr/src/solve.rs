@@ -10,6 +10,10 @@ use crate::relax::relax;
 use crate::restart::Restart;
 use crate::walk::Walk;
 
+/// The most multiplications by the matrix that are made unless more are asked for. What theory says
+/// is enough grows as 1 / (1 − α), to years of work.
+pub const MOST_ITERATIONS: usize = 1 << 18;
+
 /// How many restart vectors share one pass over the matrix.
 const LANES: usize = 8;
 
@@ -33,7 +37,8 @@ pub struct SolveOptions {
     /// `f32`, 2⁻⁵² / (1 − α) with `f64`: a smaller tolerance may end at the cap, not converged.
     pub tolerance: f64,
     /// The most multiplications by the matrix. `None`: ln(tolerance / 2) / ln α, at which power
-    /// iteration has converged in exact arithmetic, and 20 more.
+    /// iteration has converged in exact arithmetic, and 20 more; but no more than
+    /// [`MOST_ITERATIONS`], which is enough for an α of up to 0.9999. Beyond that, ask for more.
     pub max_iterations: Option<usize>,
     /// How to solve.
     pub method: Method,
@@ -67,7 +72,10 @@ impl SolveOptions {
         match self.max_iterations {
             Some(0) => Err(PprError::NoIterations),
             Some(most) => Ok(most),
-            None => Ok((enough(alpha, tolerance) as usize).saturating_add(20)),
+            None => {
+                let enough = (enough(alpha, tolerance) as usize).saturating_add(20);
+                Ok(enough.min(MOST_ITERATIONS))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::pool::Role;
+use crate::pool::{MAX_READERS, Role};
 
 /// Why there is no connection.
 ///
@@ -38,11 +38,12 @@ pub enum PoolError<E> {
     Open(E),
 }
 
-/// A pool without readers.
+/// A pool without readers, or with too many.
 ///
 /// ```
 /// assert!(cornu_pool::Size::readers(0).is_err());
+/// assert!(cornu_pool::Size::readers(usize::MAX).is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a pool of 0 readers answers nothing; give at least 1")]
+#[error("a pool has from 1 to {MAX_READERS} readers; give as many as may read at the same time")]
 pub struct SizeError;

@@ -48,7 +48,7 @@ pub use cache::{
 };
 pub use error::{PoolError, SizeError};
 pub use metrics::{LaneMetrics, Metrics};
-pub use pool::{Guard, Manager, Role, Size, ThreadSafeVecPool};
+pub use pool::{Guard, MAX_READERS, Manager, Role, Size, ThreadSafeVecPool};
 pub use waits::Waits;
 
 /// The crate's README, so that its example is compiled and run.

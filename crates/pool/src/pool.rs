@@ -50,6 +50,9 @@ pub trait Manager: Send + Sync {
     fn recycle(&self, connection: &mut Self::Connection) -> bool;
 }
 
+/// The most readers of a pool. A place is made for each.
+pub const MAX_READERS: usize = 1 << 16;
+
 /// How many readers a pool has.
 ///
 /// ```
@@ -63,11 +66,11 @@ impl Size {
     /// This many.
     ///
     /// # Errors
-    /// [`SizeError`] for 0.
+    /// [`SizeError`] for 0 and for more than [`MAX_READERS`].
     pub fn readers(count: usize) -> Result<Self, SizeError> {
         match count {
-            0 => Err(SizeError),
-            _ => Ok(Self(count)),
+            1..=MAX_READERS => Ok(Self(count)),
+            _ => Err(SizeError),
         }
     }
 

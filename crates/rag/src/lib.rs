@@ -68,6 +68,7 @@ mod error;
 mod evidence;
 mod explain;
 mod extractions;
+mod fine_points;
 mod index;
 mod ingest;
 mod interval;

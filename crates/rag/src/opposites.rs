@@ -136,5 +136,32 @@ pub(crate) const OPPOSITES: &[(&str, &str)] = &[
     ("训练", "推理"),
     ("优点", "缺点"),
     ("成功", "失败"),
+    ("合法", "非法"),
+    ("全部", "部分"),
+    ("所有", "部分"),
+    ("总是", "有时"),
     ("必须", "可以"),
+];
+
+/// The same of whole words that are short or stop words.
+pub(crate) const SMALL_OPPOSITES: &[(&str, &str)] = &[
+    ("on", "off"),
+    ("up", "down"),
+    ("up", "over"),
+    ("in", "out"),
+    ("into", "out"),
+    ("am", "pm"),
+    ("all", "some"),
+    ("every", "some"),
+    ("each", "some"),
+    ("always", "sometimes"),
+    ("may", "must"),
+    ("can", "must"),
+    ("last", "next"),
+    ("last", "this"),
+    ("previous", "next"),
+    ("previous", "current"),
+    ("current", "next"),
+    ("by", "against"),
+    ("for", "against"),
 ];

@@ -4,10 +4,11 @@
 //! question's result is taken, everything has to agree that a model passes over:
 //!
 //! - names, codes and identifiers ([`anchors`](crate::anchors)), and common Chinese names of persons;
-//! - numbers, in digits and in words;
-//! - how often it is negated;
+//! - numbers, in digits and in words, and signs: a minus, a currency, `>` or `<`;
+//! - how often it is negated, and how often it says *only*;
 //! - what is asked for: a person, a time, a place, a reason, a quantity;
-//! - opposites: where one says *before* the other must not say *after*;
+//! - times that are named from today, such as *last year*;
+//! - opposites: where one says *before* the other must not say *after*, nor *invalid* for *valid*;
 //! - the order, where the words are the same;
 //! - and not all words but one: whether that one is a synonym or another thing, form cannot say.
 //!
@@ -21,6 +22,7 @@ use cornu_pool::SimilarityGuard;
 use cornu_text::{Tokenizer, is_han, search_fold};
 
 use crate::anchors::anchors;
+use crate::fine_points::{all_words, limits, moments, opposed, signs};
 use crate::opposites::{OPPOSITES, SURNAMES};
 
 /// The guard of a cache's second level: names, numbers, negations, opposites and what is asked for
@@ -65,8 +67,11 @@ impl SameQuestion {
             names,
             latin: latin_among_han(&folded, &words),
             persons: persons(&words),
-            numbers: numbers(&folded, &words),
+            numbers: numbers(&folded),
+            signs: signs(&folded),
             negations: negations(&folded, &words),
+            limits: limits(&folded),
+            moments: moments(&folded),
             asked: asked(&folded, &words),
             words,
             folded,
@@ -81,7 +86,10 @@ impl SimilarityGuard for SameQuestion {
             && one.latin == other.latin
             && one.persons == other.persons
             && one.numbers == other.numbers
+            && one.signs == other.signs
             && one.negations == other.negations
+            && one.limits == other.limits
+            && one.moments == other.moments
             && one.asked == other.asked
             && !one.opposes(&other)
             && !one.is_rearranged(&other)
@@ -97,20 +105,25 @@ struct Reading {
     latin: BTreeSet<String>,
     persons: BTreeSet<String>,
     numbers: Vec<String>,
+    signs: String,
     negations: usize,
+    limits: usize,
+    moments: BTreeSet<String>,
     asked: BTreeSet<&'static str>,
 }
 
 impl Reading {
     /// One has only the one of two opposites, the other only the other.
     fn opposes(&self, other: &Self) -> bool {
-        OPPOSITES.iter().any(|(left, right)| {
-            let has = |of: &Self| (of.says(left), of.says(right));
-            matches!(
-                (has(self), has(other)),
-                ((true, false), (false, true)) | ((false, true), (true, false))
-            )
-        })
+        let small = opposed(&all_words(&self.folded), &all_words(&other.folded));
+        small
+            || OPPOSITES.iter().any(|(left, right)| {
+                let has = |of: &Self| (of.says(left), of.says(right));
+                matches!(
+                    (has(self), has(other)),
+                    ((true, false), (false, true)) | ((false, true), (true, false))
+                )
+            })
     }
 
     /// A Chinese word anywhere, the beginning of a Latin one.
@@ -169,12 +182,64 @@ fn persons(words: &[String]) -> BTreeSet<String> {
 }
 
 /// Digits with their points, Chinese numerals, and English numbers in words, in order.
-fn numbers(folded: &str, words: &[String]) -> Vec<String> {
-    const NUMERALS: &str = "零〇一二三四五六七八九十百千万亿两半";
-    const WORDS: [&str; 26] = [
-        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-        "twelve", "first", "second", "third", "fourth", "fifth", "half", "quarter", "twice",
-        "hundred", "thousand", "million", "billion", "single", "double",
+fn numbers(folded: &str) -> Vec<String> {
+    const NUMERALS: &str = "零〇一二三四五六七八九十百千万亿两半壹贰叁肆伍陆柒捌玖拾佰仟廿卅";
+    const WORDS: &[&str] = &[
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+        "eleventh",
+        "twelfth",
+        "once",
+        "twice",
+        "thrice",
+        "half",
+        "quarter",
+        "dozen",
+        "couple",
+        "hundred",
+        "thousand",
+        "million",
+        "billion",
+        "trillion",
+        "single",
+        "double",
+        "triple",
     ];
     let mut out = Vec::new();
     for is_part in [
@@ -185,8 +250,13 @@ fn numbers(folded: &str, words: &[String]) -> Vec<String> {
         let runs = runs.map(|run| run.trim_matches('.'));
         out.extend(runs.filter(|run| !run.is_empty()).map(str::to_owned));
     }
-    let written = words.iter().filter(|word| WORDS.contains(&word.as_str()));
-    out.extend(written.cloned());
+    // Some of them are stop words.
+    let written = folded.split(|c: char| !c.is_alphanumeric());
+    out.extend(
+        written
+            .filter(|word| WORDS.contains(word))
+            .map(str::to_owned),
+    );
     out
 }
 
@@ -212,9 +282,19 @@ fn negations(folded: &str, words: &[String]) -> usize {
         "hardly",
         "non",
     ];
-    const HAN: &str = "不没無无非未别勿莫否除";
+    // With the apostrophe left out.
+    const SHORT: [&str; 17] = [
+        "dont", "doesnt", "didnt", "cant", "couldnt", "wont", "wouldnt", "shouldnt", "mustnt",
+        "isnt", "arent", "wasnt", "werent", "hasnt", "havent", "hadnt", "neednt",
+    ];
+    const STEMS: [&str; 6] = ["refus", "forbid", "prohibit", "fail", "deny", "deni"];
+    const HAN: &str = "不没無无非未别勿莫否除禁拒免缺";
     let english = words.iter().filter(|word| {
-        WORDS.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t")
+        WORDS.contains(&word.as_str())
+            || SHORT.contains(&word.as_str())
+            || STEMS.iter().any(|stem| word.starts_with(stem))
+            || word.ends_with("n't")
+            || word.ends_with("n’t")
     });
     let characters: Vec<char> = folded.chars().collect();
     let han = characters.iter().enumerate().filter(|(at, c)| {

@@ -7,8 +7,8 @@ use crate::error::RerankError;
 
 /// How much a reranker's score counts beside the first stage's.
 ///
-/// Both are brought to 0…1 over the candidates that were scored (min-max), and the order is that
-/// of w · second + (1 − w) · first, ties in first-stage order. A small cross-encoder and a hybrid
+/// Both are brought to 0…1 over the candidates that were scored (min-max), whatever the scale of
+/// either, and the order is that of w · second + (1 − w) · first, ties in first-stage order. A small cross-encoder and a hybrid
 /// search err on different candidates, so that their mean is often better than either. At w = 1
 /// the order is the reranker's own. What was not scored still follows behind, as it stood.
 ///
@@ -78,7 +78,15 @@ impl Blend {
     pub(crate) fn values(self, scores: &[(f64, f64)]) -> Vec<f64> {
         // Scores are finite and positions differ by construction.
         let ranking = |of: fn(&(f64, f64)) -> f64| {
-            Ranking::new(scores.iter().map(of).enumerate()).unwrap_or_else(|_| Ranking::empty())
+            // Min-max has an ε beside the differences. In units of the largest score it is as small
+            // for a walk's probabilities as for logits.
+            let largest = scores
+                .iter()
+                .map(of)
+                .fold(0.0, |most: f64, x| most.max(x.abs()));
+            let unit = if largest > 0.0 { largest } else { 1.0 };
+            let in_units = scores.iter().map(|both| of(both) / unit);
+            Ranking::new(in_units.enumerate()).unwrap_or_else(|_| Ranking::empty())
         };
         let (first, second) = (ranking(|both| both.0), ranking(|both| both.1));
         let lists = [

@@ -317,7 +317,7 @@ impl Reranker for ElbowCascade {
         while done < end {
             let mut next = end;
             if watched.is_some() || options.early_exit.is_some() {
-                next = next.min(done + options.batch);
+                next = next.min(done.saturating_add(options.batch));
             }
             let batch = above.get(done..next).unwrap_or_default();
             if let Some(budget) = watched {
@@ -330,9 +330,9 @@ impl Reranker for ElbowCascade {
                 }
                 next = done + fitting;
                 let batch = batch.iter().take(fitting);
-                predicted += batch
+                predicted = batch
                     .map(|one| budget.predict(query, one))
-                    .sum::<Duration>();
+                    .fold(predicted, Duration::saturating_add);
             }
             self.scorer
                 .score(query, candidates, done..next, &mut draft)?;

@@ -262,6 +262,17 @@ impl StoreError {
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::Utf8Error(..) => return Self::Corrupted { path, detail },
+            // What SQLite cannot compile is a file without what the store wrote there.
+            rusqlite::Error::SqliteFailure(_, Some(text))
+            | rusqlite::Error::SqlInputError { msg: text, .. }
+                if text.starts_with("no such table") || text.starts_with("no such column") =>
+            {
+                return Self::Corrupted { path, detail };
+            }
+            rusqlite::Error::QueryReturnedNoRows => {
+                let detail = "a row is missing that every store has".to_owned();
+                return Self::Corrupted { path, detail };
+            }
             _ => {}
         }
         match source.sqlite_error_code() {

@@ -76,7 +76,9 @@ impl SqliteVecStore {
         let reading = Reading::begin(self)?;
         reading.read(|reader| self.save_resident(reader, reading.state))?;
         drop(reading);
-        self.rebuild_vec0()?;
+        if self.dimension() <= vec0::MOST_DIMENSIONS {
+            self.rebuild_vec0()?;
+        }
         self.update_graph()
     }
 

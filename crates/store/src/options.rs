@@ -29,9 +29,11 @@ pub struct Options {
     /// Whether an approximate index may be used. Default [`Approximate::Never`].
     pub approximate: Approximate,
     /// Connections that read at the same time. Default: twice as many as there are cores, so that
-    /// connections may be on their way from one thread to the next while all cores search.
+    /// connections may be on their way from one thread to the next while all cores search. At most
+    /// 65,536.
     pub readers: usize,
-    /// How long another process's lock is waited for. Default 5 s.
+    /// How long another process's lock is waited for. Default 5 s. SQLite waits no longer than 24
+    /// days; more counts as so many.
     pub busy_timeout: Duration,
     /// How long a free connection is waited for; longer than `busy_timeout`, so that the inner
     /// wait ends first and names the true cause. Default 15 s.
@@ -45,7 +47,8 @@ pub struct Options {
     pub chunk_bytes: u64,
     /// What a commit survives. Default [`Durability::PowerLoss`].
     pub durability: Durability,
-    /// The largest the file may become, in pages of 8 KiB. Default: no limit but SQLite's.
+    /// The largest the file may become, in pages of 8 KiB; at least 1. Default: no limit but
+    /// SQLite's.
     pub max_pages: Option<u32>,
 }
 
@@ -95,6 +98,13 @@ impl Options {
         }
         if let Approximate::Hnsw(hnsw) = self.approximate {
             hnsw.check()?;
+        }
+        if self.max_pages == Some(0) {
+            return Err(StoreError::Options {
+                problem: "a file of 0 pages holds nothing, and SQLite would take that for no \
+                          limit; give at least 1, or none for no limit"
+                    .to_owned(),
+            });
         }
         if self.pool_timeout <= self.busy_timeout {
             return Err(StoreError::Options {
@@ -146,7 +156,7 @@ pub enum Route {
     Auto,
     /// `vec0`, with the visible chunks inside the statement. The table is brought up to date
     /// first. Where its distances cannot prove the cut (k above 4,096, more ties than that), the
-    /// vectors of record are scanned.
+    /// vectors of record are scanned. Not for more than 8,192 dimensions.
     Sql,
     /// The resident vectors: those of the `.vec` file, mapped, and those written since.
     Resident,

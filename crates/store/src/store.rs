@@ -86,7 +86,7 @@ impl SqliteVecStore {
         if options.access.may_write() && !path.exists() {
             create(path, fingerprint, dimension)?;
         }
-        let store = Self::open_existing(path, options)?;
+        let store = Self::opened(path, options)?;
         if store.meta.dimension != dimension {
             return Err(StoreError::WrongDimension {
                 what: format!("the index {}", path.display()),
@@ -101,6 +101,7 @@ impl SqliteVecStore {
                 differences,
             });
         }
+        store.use_log();
         Ok(store)
     }
 
@@ -110,7 +111,12 @@ impl SqliteVecStore {
     /// # Errors
     /// As [`open`](Self::open), but for the provider.
     pub fn open_existing(path: impl AsRef<Path>, options: &Options) -> Result<Self, StoreError> {
-        let path = path.as_ref();
+        let store = Self::opened(path.as_ref(), options)?;
+        store.use_log();
+        Ok(store)
+    }
+
+    fn opened(path: &Path, options: &Options) -> Result<Self, StoreError> {
         options.check()?;
         check_file(path, options.access)?;
         let size = Size::readers(options.readers).map_err(|error| StoreError::Options {
@@ -287,6 +293,24 @@ impl SqliteVecStore {
         })
     }
 
+    /// A copy that SQLite makes with `VACUUM INTO` has no write-ahead log, and without one a reader
+    /// and the writer lock each other out. Where this cannot be changed now, the next to open the
+    /// file tries again.
+    fn use_log(&self) {
+        if !self.options.access.may_write() {
+            return;
+        }
+        let mode = self.reader().ok().and_then(|connection| {
+            let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get(0));
+            mode.ok()
+        });
+        let has_log = mode.is_none_or(|mode: String| mode == "wal");
+        if !has_log && let Ok(connection) = self.writer() {
+            let changed = connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()));
+            drop(changed);
+        }
+    }
+
     fn check_writable(&self) -> Result<(), StoreError> {
         if self.options.access.may_write() {
             return Ok(());
@@ -413,11 +437,21 @@ impl fmt::Debug for SqliteVecStore {
 }
 
 fn check_centre(centre: &[f32], dimension: usize) -> Result<(), StoreError> {
+    /// Far beyond any mean of unit vectors, and far below where differences overflow.
+    const LARGEST: f32 = 1e3;
     if centre.len() != dimension {
         return Err(StoreError::WrongDimension {
             what: "the centre of a scan by bits".to_owned(),
             expected: dimension,
             found: centre.len(),
+        });
+    }
+    if centre.iter().any(|x| x.is_finite() && x.abs() > LARGEST) {
+        return Err(StoreError::Options {
+            problem: format!(
+                "the centre of a scan by bits has components beyond {LARGEST}; give the mean of \
+                 unit vectors"
+            ),
         });
     }
     let wrong = centre.iter().enumerate().find(|(_, x)| !x.is_finite());
@@ -445,7 +479,9 @@ fn check_file(path: &Path, access: Access) -> Result<(), StoreError> {
     if metadata.len() == 0 {
         return Err(StoreError::corrupted(path, "the file is empty"));
     }
-    let mut log = path.as_os_str().to_owned();
+    // SQLite's log lies beside the file, wherever a link to it lies.
+    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut log = file.into_os_string();
     log.push("-wal");
     if access == Access::Immutable && fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         return Err(StoreError::CannotOpen {

@@ -30,6 +30,16 @@ impl SqliteVecStore {
                 path: self.path().to_owned(),
             });
         }
+        if self.dimension() > vec0::MOST_DIMENSIONS {
+            return Err(StoreError::Options {
+                problem: format!(
+                    "vec0 takes vectors of up to {} components, and these have {}; use another \
+                     route",
+                    vec0::MOST_DIMENSIONS,
+                    self.dimension()
+                ),
+            });
+        }
         let mut connection = self.writer()?;
         let result = (|| {
             let behavior = rusqlite::TransactionBehavior::Immediate;

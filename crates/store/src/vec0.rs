@@ -10,6 +10,9 @@ use crate::sqlite::schema::State;
 /// Rows below which holes do not matter: vec0 holds this many in one of its chunks.
 const CHUNK_ROWS: i64 = 1024;
 
+/// The most components of a vector that vec0 takes.
+pub(crate) const MOST_DIMENSIONS: usize = 8192;
+
 /// The state whose vectors the table holds; `None` when there is no table.
 pub(crate) fn state(connection: &Connection) -> rusqlite::Result<Option<[u8; 16]>> {
     connection

@@ -216,6 +216,43 @@ fn the_layout_of_beir_is_read_and_its_documents_are_found() {
     assert!(run.err.contains("qrels/train.tsv"), "{}", run.err);
 }
 
+/// `é` as one character or as two, as some systems name files: the document is the same.
+#[test]
+fn documents_are_the_same_however_their_names_are_composed() {
+    let folder = asked();
+    let (composed, apart) = ("notes/caf\u{e9}.md", "notes/cafe\u{301}.md");
+    folder.write(composed, "# Coffee\n\nBeans are roasted at dawn.\n");
+    folder.run("index notes --db a.db --acl public").expect(0);
+    let text = "When are beans roasted?";
+    folder.write(
+        "set/queries.jsonl",
+        json!({"_id": "1", "text": text}).to_string(),
+    );
+    for name in [composed, apart, &apart.replace(".md", "")] {
+        let judgments = format!("query-id\tcorpus-id\tscore\n1\t{name}\t1\n");
+        folder.write("set/qrels/test.tsv", judgments);
+        let eval = "eval --db a.db --beir set --public --routes sparse -k 1 --json";
+        let report = folder.run(eval).expect(0).json();
+        assert_eq!(metric(&report, "sparse", "recall@1")["mean"], 1.0, "{name}");
+        if !name.ends_with(".md") {
+            continue;
+        }
+        let question = json!({"id": "q", "type": "t", "split": "test", "lang": "en",
+            "question": text, "answer": null, "near_miss": false,
+            "evidence": [[{"doc": name, "phrase": "roasted at dawn"}]]});
+        folder.write("named.jsonl", question.to_string());
+        let eval = "eval --db a.db --questions named.jsonl --public --routes sparse -k 1 --json";
+        let report = folder.run(eval).expect(0).json();
+        for found in ["recall@1", "mrr", "ndcg@10"] {
+            assert_eq!(
+                metric(&report, "sparse", found)["mean"],
+                1.0,
+                "{name} {found}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_measured_is_said() {
     let folder = asked();

@@ -306,3 +306,22 @@ fn ten_thousand_files_loops_and_what_cannot_be_read() {
         .expect(0);
     assert!(run.out.starts_with("1. all/7/7/7777.md"), "{}", run.out);
 }
+
+/// Names that mean something else to SQLite are names of files here.
+#[test]
+fn a_database_is_the_file_that_is_named() {
+    let folder = Folder::empty();
+    folder.write("notes/a.md", "# Turbines\n\nTurbines turn at noon.\n");
+    for name in [":memory:", "file:x.db", "file:y.db?mode=memory", "a%20b.db"] {
+        folder
+            .run(&format!("index notes --db {name} --acl public"))
+            .expect(0);
+        assert!(folder.path().join(name).is_file(), "{name}");
+        for more in ["", " --immutable"] {
+            let search = format!("--db {name} --public{more}");
+            let run = folder.asks("search", "turbines", &search).expect(0);
+            assert!(run.out.contains("notes/a.md"), "{name}: {}", run.out);
+        }
+    }
+    assert!(!folder.path().join("x.db").exists());
+}

@@ -3,9 +3,13 @@
 use std::collections::BTreeSet;
 
 use cornu_core::Ranking;
-use cornu_fuse::{Fused, Normalisation, RrfOptions, Weighted, convex_fuse, rrf_fuse};
+use cornu_fuse::{
+    FuseError, Fused, MAX_RANK_CONSTANT, Normalisation, RrfOptions, Weighted, convex_fuse, rrf_fuse,
+};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
+
+use crate::{ids, places};
 
 type Lists = Vec<(Ranking<u8>, f64)>;
 
@@ -124,5 +128,20 @@ proptest! {
         let best = seen.as_slice()[0].id;
         prop_assert!(crate::score(&leaked_convex, best) < crate::score(&convex, best));
         prop_assert!(crate::score(&leaked_rrf, best) < crate::score(&rrf, best));
+    }
+}
+
+/// Beyond 2^53 the constant and the one after it are the same float, and ranks would be lost.
+#[test]
+fn the_largest_constant_still_tells_ranks_apart() {
+    let list = places(["d", "c", "b", "a"]);
+    let fuse = |k| rrf_fuse(&[Weighted::new(&list, 1.0)], RrfOptions { k });
+    for k in [0.0, 60.0, MAX_RANK_CONSTANT] {
+        let fused = fuse(k).unwrap();
+        assert_eq!(ids(fused.ranking()), ["d", "c", "b", "a"], "{k}");
+    }
+    for k in [-1.0, 2.0 * MAX_RANK_CONSTANT, 1e300, f64::NAN] {
+        let error = fuse(k).unwrap_err();
+        assert!(matches!(error, FuseError::RankConstant { .. }), "{error}");
     }
 }

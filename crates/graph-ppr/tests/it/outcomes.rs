@@ -1,9 +1,11 @@
 //! What becomes of unusual input.
 
 use cornu_graph_ppr::{
-    Aggregate, Dangling, DocumentNodes, GraphBuilder, NodeKeys, PprError, Restart, SolveOptions,
-    Walk, solve, solve_batch,
+    Aggregate, Dangling, DocumentNodes, GraphBuilder, MOST_ITERATIONS, NodeKeys, PprError, Restart,
+    SolveOptions, Walk, personalized_pagerank, solve, solve_batch,
 };
+
+use crate::Edges;
 
 #[test]
 fn weights_that_are_no_weights_are_refused_and_leave_the_builder() {
@@ -269,6 +271,34 @@ fn seeds_without_edges_keep_what_is_theirs_however_seldom_the_walk_returns() {
         let found = solve(&walk, &restart, &SolveOptions::new(alpha)).unwrap();
         for (score, wanted) in found.scores.iter().zip([0.25, 0.25, 0.5, 0.0, 0.0]) {
             assert!((score - wanted).abs() < 1e-9, "{alpha}: {:?}", found.scores);
+        }
+    }
+}
+
+/// As α nears 1 power iteration takes 1 / (1 − α) steps; it ends all the same, and says how near it
+/// came.
+#[test]
+fn alpha_next_to_1_ends_with_what_there_is() {
+    let path = |undirected| Edges {
+        nodes: 3,
+        undirected,
+        edges: vec![(0, 1, 1.0), (1, 2, 1.0)],
+    };
+    let seed = Restart::new(3, [(0, 1.0)]).unwrap();
+    for (alpha, converges) in [(0.999, true), (1.0 - 1e-9, false)] {
+        for undirected in [true, false] {
+            let walk = Walk::<f64>::new(&path(undirected).graph(), Dangling::Restart).unwrap();
+            let options = SolveOptions::new(alpha);
+            let found = personalized_pagerank(&walk, &seed, &options).unwrap();
+            assert!(found.iterations <= MOST_ITERATIONS);
+            assert_eq!(found.converged, converges, "{alpha} {undirected}");
+            let sum: f64 = found.scores.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+            // Relaxation, which undirected graphs get, does not depend on α so.
+            if undirected {
+                let found = solve(&walk, &seed, &options).unwrap();
+                assert!(found.converged && found.iterations < 100, "{found:?}");
+            }
         }
     }
 }

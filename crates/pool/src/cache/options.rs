@@ -21,7 +21,8 @@ pub struct CacheOptions {
     /// The most that keys and values take together, by [`Weigh`](crate::Weigh) and a fixed sum for
     /// each entry. Default 64 MiB. 0 keeps nothing.
     pub bytes: usize,
-    /// Parts with a lock each, each with its share of the bytes; 0 counts as 1. Default 16.
+    /// Parts with a lock each, each with its share of the bytes; 0 counts as 1, and more than 1,024
+    /// as so many. Default 16.
     pub shards: usize,
     /// How long a result is used. Default `None`: until a commit. A result never outlives the state
     /// it came from; a time limit is for those who want questions forgotten.

@@ -78,6 +78,9 @@ pub struct SemanticVectorCache<V, S = RandomState> {
     neighbours: Mutex<Neighbours>,
 }
 
+/// The most parts of a cache; threads that meet in one of so many are few.
+const MAX_SHARDS: usize = 1024;
+
 struct Part<V> {
     shard: Mutex<Shard<V>>,
     counts: Counts,
@@ -95,7 +98,7 @@ impl<V: Weigh, S: BuildHasher> SemanticVectorCache<V, S> {
     /// An empty cache with a hash function of the caller's choice; keys hold text from outside, so
     /// it ought to be one that nobody can aim at.
     pub fn with_hasher(options: &CacheOptions, hasher: S) -> Self {
-        let count = options.shards.max(1);
+        let count = options.shards.clamp(1, MAX_SHARDS);
         let part = |_| Part {
             shard: Mutex::new(Shard::new(options.bytes / count)),
             counts: Counts::default(),
@@ -195,7 +198,7 @@ impl<V: Weigh, S: BuildHasher> SemanticVectorCache<V, S> {
 
     /// What is kept for a similar question of the same scope: the nearest that reaches the
     /// threshold, that the guard takes, and of which the asker sees all. `None` where
-    /// [`CacheOptions::similar`] is. `vector` is the question's, of norm 1.
+    /// [`CacheOptions::similar`] is, and for a `vector` that is not of norm 1.
     ///
     /// Costs one product with each vector held in the scope. Only questions that were
     /// [introduced](Self::introduce) are found.
@@ -227,7 +230,8 @@ impl<V: Weigh, S: BuildHasher> SemanticVectorCache<V, S> {
         None
     }
 
-    /// Makes a question whose result is kept known to the second level, if that is on.
+    /// Makes a question whose result is kept known to the second level, if that is on and `vector`,
+    /// the question's, is of norm 1.
     pub fn introduce(&self, key: &CacheKey, vector: &[f32]) {
         if self.options.similar.is_some() {
             self.neighbours.lock().put(key.clone(), vector);

@@ -98,13 +98,17 @@ impl Neighbours {
         }
     }
 
-    /// The kept questions of the key's scope that are near enough, nearest first. O(bytes held).
+    /// The kept questions of the key's scope that are near enough, nearest first; none for what is
+    /// no unit vector. O(bytes held).
     pub(crate) fn near(
         &self,
         key: &CacheKey,
         vector: &[f32],
         threshold: f64,
     ) -> Vec<Arc<CacheKey>> {
+        if !is_unit(vector) {
+            return Vec::new();
+        }
         let mut near: Vec<(f64, &Arc<CacheKey>)> = self
             .known
             .iter()
@@ -124,7 +128,10 @@ impl Neighbours {
             key: Arc::new(key),
             vector: vector.into(),
         };
-        if one.bytes() > self.limit || self.known.iter().any(|known| known.key == one.key) {
+        if !is_unit(vector)
+            || one.bytes() > self.limit
+            || self.known.iter().any(|known| known.key == one.key)
+        {
             return;
         }
         self.bytes += one.bytes();
@@ -152,6 +159,13 @@ impl Neighbours {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
+}
+
+/// Whether a product with it is a cosine: of any other vector, one with an infinity among them, it may
+/// be as large as one likes.
+fn is_unit(vector: &[f32]) -> bool {
+    const TOLERANCE: f64 = 1e-3;
+    (dot(vector, vector) - 1.0).abs() <= TOLERANCE
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f64 {

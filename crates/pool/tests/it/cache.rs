@@ -426,3 +426,60 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn any_number_of_parts_will_do() {
+    for shards in [0, 1, 1_000_000_000, usize::MAX] {
+        let options = CacheOptions {
+            shards,
+            ..CacheOptions::default()
+        };
+        let cache = SemanticVectorCache::new(&options);
+        for question in ["a", "b", "a"] {
+            assert_eq!(ask(&cache, &key(question)), question);
+        }
+        assert_eq!(cache.metrics().hits, 1, "{shards}");
+    }
+}
+
+/// A product says how similar two questions are where both vectors are of norm 1.
+#[test]
+fn vectors_that_are_not_of_norm_1_find_nothing_and_are_not_found() {
+    let options = CacheOptions {
+        similar: Some(SimilarOptions::new(0.9, |_: &str, _: &str| true)),
+        ..CacheOptions::default()
+    };
+    let cache: Cache<_> = SemanticVectorCache::new(&options);
+    let odd: [&[f32]; 6] = [
+        &[f32::INFINITY, 0.0],
+        &[f32::NAN, 0.0],
+        &[7.0, 7.0],
+        &[0.0, 0.0],
+        &[],
+        &[0.6, 0.8, 0.0],
+    ];
+    for (at, vector) in odd.iter().enumerate() {
+        let odd = key(&format!("odd {at}"));
+        ask(&cache, &odd);
+        cache.introduce(&odd, vector);
+    }
+    let similar = |vector: &[f32]| {
+        let found = cache.similar(&key("asked"), vector, |_| true);
+        found.map(|kept| kept.0.clone())
+    };
+    assert_eq!(similar(&[1.0, 0.0]), None);
+    let good = key("good");
+    ask(&cache, &good);
+    cache.introduce(&good, &[1.0, 0.0]);
+    assert_eq!(similar(&[1.0, 0.0]), Some("good".to_owned()));
+    for vector in odd {
+        assert_eq!(
+            similar(vector),
+            if vector.len() == 3 {
+                Some("odd 5".to_owned())
+            } else {
+                None
+            }
+        );
+    }
+}

@@ -16,6 +16,7 @@ mod chat_interference;
 mod chat_server;
 mod claims;
 mod faults;
+mod fine_points;
 mod hop;
 mod interference;
 mod journey;

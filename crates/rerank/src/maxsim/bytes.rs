@@ -93,7 +93,13 @@ impl TokenMatrix {
         let usable = match &values {
             Values::F32(values) => values.iter().all(|&x| is_usable(x)),
             Values::F16(values) => values.iter().all(|x| x.is_finite()),
-            Values::Int8 { scales, .. } => scales.iter().all(|&scale| is_usable(scale * 128.0)),
+            // As they are made: the largest code is 127, of a component that was taken.
+            Values::Int8 { scales, codes } => {
+                scales
+                    .iter()
+                    .all(|&scale| is_usable(scale * 127.0 * (1.0 - f32::EPSILON)))
+                    && !codes.contains(&i8::MIN)
+            }
         };
         match usable {
             true => Ok(Self { dimension, values }),

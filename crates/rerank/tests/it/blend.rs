@@ -70,6 +70,29 @@ fn what_a_cascade_leaves_out_is_not_blended_and_stays_behind() {
     }
 }
 
+/// A walk over a large graph gives probabilities of 1e-10 and less, a scorer logits.
+#[test]
+fn the_scale_of_neither_stage_counts() {
+    let texts = texts(4);
+    let (first, scores) = ([0.9, 0.7, 0.4, 0.1], [0.1_f32, 0.7, 0.3, 0.9]);
+    let of = |by: f64, scores: &[f32]| {
+        let found = candidates(&texts, &first.map(|score| score * by));
+        order(&blended(scores, 0.3).rerank("?", &found).unwrap())
+    };
+    let expected = of(1.0, &scores);
+    for by in [1e-300, 1e-15, 1e-10, 1e-9, 1e-6, 1e3, 1e300] {
+        assert_eq!(of(by, &scores), expected, "{by}");
+    }
+    for by in [1e-30, 1e-10, 1e-6, 1e6, 1e30] {
+        assert_eq!(of(1.0, &scores.map(|score| score * by)), expected, "{by}");
+    }
+    // Scores that differ by rounding alone are no difference of 1.
+    let near = [1.0, 1.0 - 1e-16, 1.0 - 2e-16, 1.0 - 3e-16];
+    let found = candidates(&texts, &near);
+    let reranked = blended(&scores, 0.01).rerank("?", &found).unwrap();
+    assert_eq!(order(&reranked), [3, 1, 2, 0]);
+}
+
 #[test]
 fn a_weight_is_from_0_to_1() {
     for weight in [-0.1, 1.1, f64::NAN, f64::INFINITY] {

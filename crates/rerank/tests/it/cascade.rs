@@ -391,3 +391,32 @@ proptest! {
         prop_assert_eq!(elbow(&scaled, floor, floor + more, 0.0), cut);
     }
 }
+
+/// No limit and no idea of the cost: times add up to the longest there is, and not beyond.
+#[test]
+fn the_longest_times_are_no_overflow() {
+    let texts = texts(16);
+    let found = candidates(&texts, &falling(16));
+    for limit in [Duration::ZERO, Duration::MAX] {
+        for (pair, kib) in [
+            (Duration::MAX, Duration::ZERO),
+            (Duration::MAX, Duration::MAX),
+        ] {
+            let budget = Budget::planned(limit, PairCost { pair, kib });
+            for budget in [budget, budget.enforced()] {
+                let options = CascadeOptions {
+                    floor: 16,
+                    batch: 2,
+                    budget: Some(budget),
+                    ..CascadeOptions::default()
+                };
+                let table = Arc::new(Table::new((0_u8..16).map(f32::from)));
+                let cascade = ElbowCascade::new(table.scorer(Scale::Logit), options).unwrap();
+                let clock: Arc<ManualClock> = Arc::default();
+                let reranked = cascade.with_clock(clock).rerank("?", &found).unwrap();
+                let expected = if limit.is_zero() { 0 } else { 16 };
+                assert_eq!(reranked.report().scored, expected, "{budget:?}");
+            }
+        }
+    }
+}

@@ -70,6 +70,40 @@ fn the_layout_is_written_down() {
     );
 }
 
+/// What may be stored can be read again, up to the largest component and down to the smallest.
+#[test]
+fn components_of_any_size_come_back() {
+    for value in [
+        65504.0,
+        -65504.0,
+        65503.97,
+        1.0,
+        1e-7,
+        1e-30,
+        f32::MIN_POSITIVE,
+        0.0,
+    ] {
+        for precision in ALL {
+            let tokens = TokenMatrix::new(arr2(&[[value, value / 3.0]]).view(), precision);
+            let tokens = tokens.unwrap();
+            let read = TokenMatrix::from_bytes(&tokens.to_bytes());
+            assert_eq!(read.as_ref(), Ok(&tokens), "{value} {precision:?}");
+            for other in ALL {
+                let bytes = tokens.to_precision(other).to_bytes();
+                assert!(TokenMatrix::from_bytes(&bytes).is_ok(), "{value} {other:?}");
+            }
+        }
+    }
+    // No token has the code −128: its largest component has ±127.
+    let tokens = TokenMatrix::new(arr2(&[[0.5, 1.0]]).view(), Precision::Int8).unwrap();
+    let mut bytes = tokens.to_bytes();
+    if let Some(code) = bytes.last_mut() {
+        *code = 0x80;
+    }
+    let read = TokenMatrix::from_bytes(&bytes);
+    assert!(matches!(read, Err(TokensError::Bytes { .. })));
+}
+
 #[test]
 fn broken_bytes_are_named() {
     let good = TokenMatrix::new(arr2(&[[1.0]]).view(), Precision::F16)

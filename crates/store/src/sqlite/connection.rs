@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cornu_pool::{Manager, Role};
 use rusqlite::config::DbConfig;
@@ -13,6 +14,9 @@ use super::checkpoint::Checkpointer;
 use super::extension;
 use crate::error::StoreError;
 use crate::options::{Access, Durability, Options};
+
+/// The longest that SQLite waits for a lock: it counts milliseconds in 31 bits.
+const LONGEST_WAIT: Duration = Duration::from_millis(i32::MAX as u64);
 
 /// Prepared statements kept by each connection; the store has about forty.
 const STATEMENTS: usize = 64;
@@ -33,7 +37,7 @@ impl Connections {
         Self {
             path: path.to_owned(),
             options: options.clone(),
-            checkpointer: Checkpointer::new(path),
+            checkpointer: Checkpointer::new(&file_path(path)),
         }
     }
 
@@ -48,11 +52,11 @@ impl Connections {
         };
         let mut connection = if options.access == Access::Immutable {
             flags |= OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(immutable_uri(&self.path), flags)?
+            Connection::open_with_flags(immutable_uri(&file_path(&self.path)), flags)?
         } else {
-            Connection::open_with_flags(&self.path, flags)?
+            Connection::open_with_flags(file_path(&self.path), flags)?
         };
-        connection.busy_timeout(options.busy_timeout)?;
+        connection.busy_timeout(options.busy_timeout.min(LONGEST_WAIT))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         // A statement's plan does not depend on what is bound to it. Without this promise SQLite
         // looks at bound values while it plans, and a kept statement is parsed and planned anew
@@ -101,6 +105,15 @@ pub(crate) fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 /// A set of integers as one parameter, for `rarray(?)`.
 pub(crate) fn integers(values: impl IntoIterator<Item = i64>) -> Rc<Vec<Value>> {
     Rc::new(values.into_iter().map(Value::Integer).collect())
+}
+
+/// The path as SQLite is to be given it: `:memory:` and what begins with `file:` would be more than
+/// names to it, with a folder before them they are not.
+pub(crate) fn file_path(path: &Path) -> PathBuf {
+    match path.is_absolute() || path.as_os_str().is_empty() {
+        true => path.to_owned(),
+        false => Path::new(".").join(path),
+    }
 }
 
 /// The path as a `file:` URI. Everything that is not plainly a name is escaped.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use cornu_core::Fingerprint;
 use rusqlite::{Connection, params};
 
+use super::connection::file_path;
 use super::schema::{APPLICATION_ID, FACTS, PAGE_SIZE, SCHEMA};
 use crate::error::StoreError;
 
@@ -53,7 +54,7 @@ fn reserve(draft: &Path, path: &Path) -> Result<(), StoreError> {
 
 fn write(draft: &Path, fingerprint: &Fingerprint, dimension: usize) -> Result<(), StoreError> {
     let wrap = |source| StoreError::sql(draft, Duration::ZERO, "creating the database", source);
-    let connection = Connection::open(draft).map_err(wrap)?;
+    let connection = Connection::open(file_path(draft)).map_err(wrap)?;
     let fingerprint = serde_json::to_string(fingerprint)
         .map_err(|error| StoreError::io(draft, std::io::Error::other(error)))?;
     connection

@@ -16,6 +16,7 @@ mod extractions;
 mod files;
 mod graph;
 mod killed;
+mod opening;
 mod outlived;
 mod owner;
 mod recent;
