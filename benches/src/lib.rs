@@ -28,6 +28,7 @@ pub mod cached;
 pub mod corpus;
 pub mod dense;
 pub mod external;
+mod figures;
 pub mod fitted;
 pub mod frontier;
 pub mod keeping;

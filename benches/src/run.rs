@@ -7,6 +7,7 @@ use cornu_eval::evidence::{Artifact, Environment, Record, Row, Tolerance, Versio
 use cornu_eval::report;
 
 use crate::corpus::BenchData;
+use crate::figures::{self, READMES, Records};
 use crate::models::Models;
 use crate::table::{Bench, Part, RowStore, Table, render_sections};
 use crate::tables::TABLES;
@@ -21,9 +22,6 @@ pub const ELSEWHERE: Tolerance = Tolerance {
     absolute: 0.06,
     relative: 0.02,
 };
-
-/// Pages into which tables are spliced.
-const SPLICED: [&str; 2] = ["README.md", "README.zh-CN.md"];
 
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -257,7 +255,7 @@ impl Session {
     }
 }
 
-fn record_path(root: &Path, table: &dyn Table) -> PathBuf {
+pub(crate) fn record_path(root: &Path, table: &dyn Table) -> PathBuf {
     root.join("docs/evidence")
         .join(format!("{}.json", table.name()))
 }
@@ -302,12 +300,15 @@ fn rendered(root: &Path, table: &dyn Table) -> Result<Rendered> {
 /// Every page that rendering writes, with its contents.
 fn pages(root: &Path, tables: &[&dyn Table]) -> Result<Vec<(PathBuf, String)>> {
     let mut out = Vec::new();
-    let mut spliced = Vec::new();
-    for name in SPLICED {
-        let path = root.join(name);
+    let mut written = Vec::new();
+    let mut records = Records::new(root);
+    for path in figures::pages(root)? {
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read {}", path.display()))?;
-        spliced.push((path, text));
+        let text = records
+            .fill(&text)
+            .with_context(|| path.display().to_string())?;
+        written.push((path, text));
     }
     for table in tables {
         let Rendered {
@@ -318,14 +319,15 @@ fn pages(root: &Path, tables: &[&dyn Table]) -> Result<Vec<(PathBuf, String)>> {
         let path = page_path(root, *table);
         out.extend(figure.map(|svg| (path.with_extension("svg"), svg)));
         out.push((path, page));
-        for (path, text) in &mut spliced {
-            if text.contains(&format!("<!-- table:{} -->", table.name())) {
+        for (path, text) in &mut written {
+            let spliced = READMES.iter().any(|name| *path == root.join(name));
+            if spliced && text.contains(&format!("<!-- table:{} -->", table.name())) {
                 *text = report::splice(text, table.name(), &block)
                     .with_context(|| path.display().to_string())?;
             }
         }
     }
-    out.extend(spliced);
+    out.extend(written);
     Ok(out)
 }
 

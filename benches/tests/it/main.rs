@@ -89,6 +89,106 @@ fn pages_are_what_the_records_render_to_and_nothing_else() {
     assert_eq!(run::rendering_differences(root, &TABLES).unwrap().len(), 3);
 }
 
+/// A figure in a sentence is the record's: what was typed by hand is a difference, and is mended.
+#[test]
+fn figures_in_sentences_come_from_the_records() {
+    let root = checkout(0.25);
+    let root = root.path();
+    let path = root.join("docs/LIMITS.md");
+    let page = |figure: [&str; 5]| {
+        let [plain, percent, ratio, count, n] = figure;
+        format!(
+            "It finds <!--fig chunking autograd fixed recall@5-->{plain}<!--/fig-->, or \
+             <!--fig chunking autograd fixed recall@5:percent 1-->{percent}<!--/fig-->,\n\
+             <!--fig chunking autograd fixed recall@5 / fusion ext-all fixed recall@5:fixed 1-->\
+             {ratio}<!--/fig--> times, \
+             <!--fig chunking autograd fixed recall@5:count-->{count}<!--/fig--> of \
+             <!--fig chunking autograd fixed recall@5:n-->{n}<!--/fig-->.\n"
+        )
+    };
+    fs::write(&path, page(["0.95", "", "2.0", "16", "17"])).unwrap();
+    let _ = run::run(root, &[], Command::Render).unwrap();
+    let rendered = page(["0.250", "25.0 %", "1.0", "4", "17"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), rendered);
+    // Rendering one table keeps the figures of all.
+    record("fusion", 0.5)
+        .write(&root.join("docs/evidence/fusion.json"))
+        .unwrap();
+    let differences = run::rendering_differences(root, &TABLES[..1]).unwrap();
+    assert!(
+        matches!(differences.as_slice(), [one] if one.contains("LIMITS.md")),
+        "{differences:?}"
+    );
+
+    // Of several rows the least or the most.
+    let mut several = record("pool", 0.3);
+    for (dataset, value) in [
+        ("bm25-read-1", 0.2),
+        ("bm25-write-1", 0.5),
+        ("machine", 0.9),
+    ] {
+        let mut row = Row::measured(dataset, "fixed");
+        let measure = Measure::exact(value, "fraction", 1);
+        row.metrics.insert("recall@5".to_owned(), measure);
+        several.rows.push(row);
+    }
+    several
+        .write(&root.join("docs/evidence/pool.json"))
+        .unwrap();
+    let range = |least: &str, most: &str| {
+        let names = "pool bm25-*|narrow-*-1 fixed recall@5";
+        format!(
+            "<!--fig {names}:least fixed 1-->{least}<!--/fig--> to \
+             <!--fig {names}:most fixed 1-->{most}<!--/fig-->\n"
+        )
+    };
+    fs::write(&path, range("", "")).unwrap();
+    let _ = run::run(root, &[], Command::Render).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), range("0.2", "0.5"));
+
+    for (wrong, because) in [
+        (
+            "<!--fig pool bm25-* fixed recall@5:fixed 1-->1<!--/fig-->",
+            "names 2 rows",
+        ),
+        (
+            "<!--fig chunking autograd fixed recall@5-->0.25",
+            "no `<!--/fig-->`",
+        ),
+        (
+            "<!--fig chunking autograd fixed-->1<!--/fig-->",
+            "four names",
+        ),
+        (
+            "<!--fig chunked a b c-->1<!--/fig-->",
+            "no table \"chunked\"",
+        ),
+        ("<!--fig chunking a b c-->1<!--/fig-->", "no row a / b"),
+        (
+            "<!--fig chunking autograd fixed mrr-->1<!--/fig-->",
+            "there are recall@5",
+        ),
+        (
+            "<!--fig chunking autograd fixed recall@5:interval-->1<!--/fig-->",
+            "no interval",
+        ),
+        (
+            "<!--fig chunking autograd fixed recall@5:fixed x-->1<!--/fig-->",
+            "number of digits",
+        ),
+        (
+            "<!--fig chunking autograd fixed recall@5:red-->1<!--/fig-->",
+            "no way to write",
+        ),
+    ] {
+        fs::write(&path, format!("One.\n{wrong}\n")).unwrap();
+        let error = run::rendering_differences(root, &TABLES).unwrap_err();
+        let said = format!("{error:#}");
+        assert!(said.contains("LIMITS.md: line 2"), "{said}");
+        assert!(said.contains(because), "{said}");
+    }
+}
+
 /// A page of several sections holds each row once, under the heading of its data set.
 #[test]
 fn a_row_stands_in_one_section() {
