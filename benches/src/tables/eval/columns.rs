@@ -4,7 +4,7 @@ use cornu_eval::report::{Column, Format, TableSpec};
 
 use crate::table::Section;
 
-use super::FITTED;
+use super::{FITTED, signals};
 
 pub(super) fn sections() -> Vec<Section> {
     vec![
@@ -32,6 +32,22 @@ pub(super) fn sections() -> Vec<Section> {
                 rate("unsupported", "unsupported").with_printed(),
                 Column::new("answerable", "answerable", Format::Integer),
                 Column::new("unanswerable", "unanswerable", Format::Integer),
+            ]),
+        },
+        Section {
+            title: "What tells an answerable question",
+            about: "The test questions of `questions-ext`, by what could be judged before an answer \
+                    is given: how often one with an answer has a higher value than one without (the \
+                    area under the ROC curve; 0.5 is chance), with DeLong intervals. `cosine`, the \
+                    best of the five first passages, is what `ask` judges by; `bm25` the best score; \
+                    `words` the share of the question's words that these five hold, rare ones \
+                    weighing more; `cross-encoder` its best score of ten. *Near misses* ask what the \
+                    documents might say and do not; the others are about something else.",
+            datasets: &[signals::DATASET],
+            spec: TableSpec::new([
+                rate("all without an answer", "auc"),
+                rate("about something else", "auc_unrelated"),
+                rate("near misses", "auc_near_miss"),
             ]),
         },
         Section {

@@ -6,6 +6,7 @@ mod claims;
 mod columns;
 mod public;
 mod retrieval;
+mod signals;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use cornu::{Calibration, HashEmbeddingProvider, Target};
 use cornu_core::{Document, EmbeddingProvider};
-use cornu_eval::evidence::{License, Measure, Printed, Row};
+use cornu_eval::evidence::{License, Measure, Model, Printed, Row};
 use cornu_eval::questions::Question;
 use cornu_fuse::FittedAlpha;
 
@@ -92,6 +93,7 @@ impl Table for Eval {
             rows.extend(bench.rows("questions-ext", || {
                 answers::rows(&set, "questions-ext", &test)
             })?);
+            rows.extend(bench.rows(signals::DATASET, || signals::rows(bench, &set, &test))?);
         }
         rows.extend(bench.rows("retrieval-20", || {
             retrieval::rows(bench, &set, "retrieval-20", &twenty)
@@ -107,6 +109,13 @@ impl Table for Eval {
         rows.extend(bench.rows("claims", || claims::rows(bench, &set.live, &test))?);
         rows.extend(set.fitted_rows());
         Ok(rows)
+    }
+
+    fn models(&self, bench: &Bench<'_>) -> Result<Vec<Model>> {
+        let names = [PINNED, bench.models.cross_encoder()];
+        let records = names.map(|name| bench.models.record(name));
+        let records = records.into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(records.into_iter().flatten().collect())
     }
 
     fn inputs(&self) -> &'static [&'static str] {
