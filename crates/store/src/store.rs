@@ -87,18 +87,23 @@ impl SqliteVecStore {
             create(path, fingerprint, dimension)?;
         }
         let store = Self::opened(path, options)?;
+        let mut differences = store.meta.fingerprint.differences(fingerprint);
+        if !differences.is_empty() {
+            // The model that it was built with says more than how long its vectors are.
+            if store.meta.dimension != dimension {
+                let (there, here) = (store.meta.dimension, dimension);
+                differences.push(format!("dimension: {there} there, {here} here"));
+            }
+            return Err(StoreError::ForeignFingerprint {
+                path: path.to_owned(),
+                differences,
+            });
+        }
         if store.meta.dimension != dimension {
             return Err(StoreError::WrongDimension {
                 what: format!("the index {}", path.display()),
                 expected: store.meta.dimension,
                 found: dimension,
-            });
-        }
-        let differences = store.meta.fingerprint.differences(fingerprint);
-        if !differences.is_empty() {
-            return Err(StoreError::ForeignFingerprint {
-                path: path.to_owned(),
-                differences,
             });
         }
         store.use_log();

@@ -155,6 +155,10 @@ fn vs_13_another_dimension_or_model_is_refused_at_opening() {
         panic!("{error}")
     };
     assert_eq!(*differences, [r#"pooling: "mean" there, "cls" here"#]);
+    // Where both differ the model is named, too: that is what tells the user which one to take.
+    let error = open(&fingerprint().with("pooling", "cls"), 768).to_string();
+    assert!(error.contains(r#"pooling: "mean" there"#), "{error}");
+    assert!(error.contains("384 there, 768 here"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     drop(folder);
 }
