@@ -8,9 +8,10 @@ use cornu_text::Tokenizer;
 
 use super::decimal::Decimal;
 use super::grid::Grid;
+use super::labels::are_names;
 use super::phrases::{Asked, Bound};
 use super::quantity::{Quantity, Value, hinted, is_bare, looks_numeric, readings};
-use super::question::Question;
+use super::question::{Question, folded};
 use super::totals::Total;
 use super::view::{CellPlace, TableView};
 
@@ -123,7 +124,8 @@ impl TableView {
     /// Answers a question about numbers in English or Chinese, with the cells that it rests on;
     /// `None` unless every word of the question is understood.
     ///
-    /// Understood are: the cell of a row and a column; the largest and the smallest number of a
+    /// Understood are: the cell of a row and a column, also where "how many" asks for it and it
+    /// holds a whole number; the largest and the smallest number of a
     /// column; sum, mean, number of rows; which of several rows has more or less, and the
     /// difference of two; which rows, and how many, lie above or below a bound. Rows go by the words
     /// of their cells, columns by their names. Everything else has to be a function word, or a word
@@ -138,7 +140,8 @@ impl TableView {
     /// of which a cell is a number that cannot be read (½, `1'200`); for an extreme that a range,
     /// "about 500" or a number that can be read in several ways (`10,7`, `1 200`) may reach, and for
     /// all else of a column with such a number; for a sum that the table's own total denies; for a bound without a
-    /// unit beside a column in thousands; where several rows have one name and are not told apart;
+    /// unit beside a column in thousands; for the sum or mean of years, telephone numbers and
+    /// identifiers; where several rows have one name and are not told apart;
     /// where no row is within the bound; for a table of HTML with merged cells.
     ///
     /// O(cells · log) time; `tokenizer` needs no stop words.
@@ -200,7 +203,7 @@ impl Answering<'_> {
         match (asked, bound) {
             (None, None) => self.lookup(),
             (None | Some(Asked::Count), Some((bound, quantity))) => self.bounded(*bound, quantity),
-            (Some(Asked::Count), None) => self.count(),
+            (Some(Asked::Count), None) => self.count().or_else(|| self.counted()),
             (Some(asked), None) => self.numbers(*asked),
             (Some(_), Some(_)) => None,
         }
@@ -226,6 +229,20 @@ impl Answering<'_> {
         })
     }
 
+    /// "How many ports has the X7", where ports are a column and the X7 a row: the number in its cell.
+    fn counted(&self) -> Option<TableAnswer> {
+        let (row, column) = (self.named_together()?, self.only_column()?);
+        let value = self.grid.values.get(row)?.get(column)?;
+        let whole = |quantity: &Quantity| {
+            quantity.unit.is_empty() && quantity.power == 0 && quantity.number.is_whole()
+        };
+        match value {
+            // By another cell than its first, "how many models have 4 ports" would name a row, too.
+            Value::Number(quantity) if self.question.by_keys && whole(quantity) => self.lookup(),
+            _ => None,
+        }
+    }
+
     fn numbers(&self, asked: Asked) -> Option<TableAnswer> {
         let Question { rows: names, .. } = self.question;
         let rows = self.rows()?;
@@ -241,6 +258,14 @@ impl Answering<'_> {
         }
         // Left out of an extreme it changes nothing where no reading reaches that; a sum it would.
         if numbers.ambiguous && !matches!(asked, Asked::Maximum | Asked::Minimum) {
+            return None;
+        }
+        let named = || {
+            let header = self.grid.columns.get(numbers.column);
+            let header = header.map_or_else(String::new, |column| folded(&column.name));
+            are_names(&header, numbers.used.iter().map(|(_, quantity)| quantity))
+        };
+        if matches!(asked, Asked::Sum | Asked::Average) && named() {
             return None;
         }
         match asked {

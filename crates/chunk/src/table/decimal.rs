@@ -39,6 +39,13 @@ impl Decimal {
         Self { digits, scale }
     }
 
+    /// Whether nothing but zeros stands behind the point.
+    pub(super) fn is_whole(self) -> bool {
+        10_i128
+            .checked_pow(self.scale)
+            .is_some_and(|one| self.digits % one == 0)
+    }
+
     pub(super) fn negated(self) -> Self {
         Self {
             digits: -self.digits,

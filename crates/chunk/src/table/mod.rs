@@ -5,6 +5,7 @@ mod chunker;
 mod column;
 mod decimal;
 mod grid;
+mod labels;
 mod phrases;
 mod quantity;
 mod question;

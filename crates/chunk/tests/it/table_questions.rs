@@ -385,6 +385,72 @@ fn what_could_be_asked_in_two_ways_is_not_answered() {
     );
 }
 
+/// "How many" of something that is a column asks a row for its cell, where that is a whole number.
+#[test]
+fn how_many_of_a_column_is_the_cell_of_a_row() {
+    let routers = "| 型号 | 端口 | 功耗 | 天线 |\n|---|---|---|---|\n| X5 | 4 | 12 W | 2 根 |\n\
+        | X5 Pro | 8 | 18 W | 4 根 |\n| X7 | 8 | 25 W | 约 6 |\n";
+    let teams = "| Team | Members | Rooms | Share |\n|---|---|---|---|\n| Red | 12 | 3 | 0.5 |\n\
+        | Blue | 9 | 2-3 | 0.5 |\n";
+    check(
+        routers,
+        &[
+            ("X7 有几个端口？", "8", &[(3, 2)]),
+            ("X5 Pro 有几个端口？", "8", &[(2, 2)]),
+        ],
+    );
+    check(
+        teams,
+        &[
+            ("How many members does team Red have?", "12", &[(1, 2)]),
+            ("How many rooms has Red?", "3", &[(1, 3)]),
+            ("How many teams are there?", "2", &[(1, 1), (2, 1)]),
+        ],
+    );
+    for (source, question) in [
+        // One row has 4: the question is about rows.
+        (routers, "有几个型号有 4 个端口？"),
+        (routers, "几个型号的端口是 4？"),
+        (teams, "How many teams have 12 members?"),
+        // Not a whole number, or one of something else.
+        (routers, "X7 有几个天线？"),
+        (routers, "X7 有几个功耗？"),
+        (teams, "How many rooms has Blue?"),
+        (teams, "How many shares has Red?"),
+        (teams, "How many rooms do Red and Blue have?"),
+    ] {
+        let answer = ask(source, question);
+        assert!(answer.is_none(), "{question}: {answer:?}");
+    }
+}
+
+/// Years and identifiers have an order and a difference, and no sum.
+#[test]
+fn names_made_of_digits_are_not_added_up() {
+    let staff = "| Name | Employee ID | Year of birth | Salary |\n|---|---|---|---|\n\
+        | Ada | 1001 | 1985 | 4000 |\n| Bo | 1002 | 1991 | 5000 |\n";
+    let orders = "| 客户 | 订单编号 | 年份 | 金额 |\n|---|---|---|---|\n\
+        | 甲 | 30012 | 2021 | 500 |\n| 乙 | 30013 | 2023 | 700 |\n";
+    for (source, question) in [
+        (staff, "What is the sum of employee IDs?"),
+        (staff, "What is the average employee ID?"),
+        (staff, "What is the average year of birth?"),
+        (orders, "订单编号总和是多少？"),
+        (orders, "年份的平均值是多少？"),
+    ] {
+        let answer = ask(source, question);
+        assert!(answer.is_none(), "{question}: {answer:?}");
+    }
+    check(
+        staff,
+        &[
+            ("What is the average salary?", "4500", &[(1, 4), (2, 4)]),
+            ("Who has the highest year of birth?", "Bo: 1991", &[(2, 3)]),
+        ],
+    );
+    check(orders, &[("金额总和是多少？", "1200", &[(1, 4), (2, 4)])]);
+}
+
 /// Rows that sum up others, by other names too, are no data.
 #[test]
 fn rows_that_sum_up_are_known_by_their_names() {
