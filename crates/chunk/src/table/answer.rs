@@ -6,6 +6,7 @@ use std::fmt;
 
 use cornu_text::Tokenizer;
 
+use super::adjectives::{Suits, suits};
 use super::decimal::Decimal;
 use super::grid::Grid;
 use super::labels::are_names;
@@ -140,7 +141,8 @@ impl TableView {
     /// of which a cell is a number that cannot be read (½, `1'200`); for an extreme that a range,
     /// "about 500" or a number that can be read in several ways (`10,7`, `1 200`) may reach, and for
     /// all else of a column with such a number; for a sum that the table's own total denies; for a bound without a
-    /// unit beside a column in thousands; for the sum or mean of years, telephone numbers and
+    /// unit beside a column in thousands; for "the power of the cheapest" or "of the largest model",
+    /// which is not the least or the largest power; for the sum or mean of years, telephone numbers and
     /// identifiers; where several rows have one name and are not told apart;
     /// where no row is within the bound; for a table of HTML with merged cells.
     ///
@@ -260,13 +262,19 @@ impl Answering<'_> {
         if numbers.ambiguous && !matches!(asked, Asked::Maximum | Asked::Minimum) {
             return None;
         }
-        let named = || {
-            let header = self.grid.columns.get(numbers.column);
-            let header = header.map_or_else(String::new, |column| folded(&column.name));
-            are_names(&header, numbers.used.iter().map(|(_, quantity)| quantity))
-        };
+        let name = folded(&self.grid.columns.get(numbers.column)?.name);
+        let named = || are_names(&name, numbers.used.iter().map(|(_, quantity)| quantity));
         if matches!(asked, Asked::Sum | Asked::Average) && named() {
             return None;
+        }
+        let unit = numbers.used.first()?.1.unit.as_str();
+        let unit = search_unit(unit);
+        for word in &self.question.words {
+            match suits(word, &name, &unit) {
+                Suits::Own => {}
+                Suits::Any if !self.question.of_rows => {}
+                Suits::Any | Suits::Not => return None,
+            }
         }
         match asked {
             Asked::Maximum => self.extreme(&numbers, Ordering::Greater),

@@ -1,5 +1,6 @@
 //! Tables with two payloads: rows in words to match, the whole Markdown to show.
 
+mod adjectives;
 mod answer;
 mod chunker;
 mod column;

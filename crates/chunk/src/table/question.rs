@@ -17,6 +17,10 @@ pub(super) struct Question {
     /// Whether all of these names stand in the first column.
     pub(super) by_keys: bool,
     pub(super) asked: Option<Asked>,
+    /// The words that ask for it.
+    pub(super) words: Vec<&'static str>,
+    /// Whether one of them is said of the rows and not of a column: "the price of the largest model".
+    pub(super) of_rows: bool,
     pub(super) bound: Option<(Bound, Quantity)>,
     /// Whether two of these names are the ends of a range: "2021 to 2023", 2021 至 2023 之间.
     pub(super) spans: bool,
@@ -30,7 +34,7 @@ impl Question {
     pub(super) fn read(grid: &Grid<'_>, question: &str, tokenizer: &Tokenizer) -> Option<Self> {
         let mut text = Text::of(question);
         let (mut columns, mut named) = (BTreeSet::new(), Vec::new());
-        let mut by_keys = true;
+        let (mut by_keys, mut headers) = (true, Vec::new());
         for (name, meaning) in grid.names() {
             match &meaning {
                 Name::Column(_) if is_function_word(name) => continue,
@@ -52,8 +56,9 @@ impl Question {
             match (end, meaning) {
                 // Which of two columns of one name is meant, nothing says.
                 (Some(_), Name::Column(column)) if grid.has_namesake(column, name) => return None,
-                (Some(_), Name::Column(column)) => {
+                (Some(end), Name::Column(column)) => {
                     columns.insert(column);
+                    headers.push((end, column, name));
                 }
                 (Some(end), Name::Rows(found)) => {
                     by_keys &= found.iter().all(|row| grid.key(*row) == name);
@@ -66,7 +71,11 @@ impl Question {
         let spans = named.len() > 1 && text.has_range();
         let column = grid.only_number(&columns).map(|at| &grid.columns[at]);
         let bound = text.take_bound(column);
-        let asked = text.take_asked()?;
+        let (asked, words) = text.take_asked()?;
+        let of_rows = words
+            .iter()
+            .any(|(word, end)| text.is_of_rows((*word, *end), &headers));
+        let words = words.into_iter().map(|(word, _)| word).collect();
         let counted = asked == Some(Asked::Count);
         let than = match ["than", "比"].iter().find_map(|word| text.take(word)) {
             Some(at) => Some(held_against(&named, at)?),
@@ -79,6 +88,8 @@ impl Question {
                 by_keys,
                 spans,
                 asked,
+                words,
+                of_rows,
                 bound,
                 than,
             })
@@ -368,25 +379,38 @@ impl Text {
         }
     }
 
-    /// The one thing that is asked; `Some(None)` when nothing special is, `None` when several.
-    #[allow(clippy::option_option)]
-    fn take_asked(&mut self) -> Option<Option<Asked>> {
-        let mut phrases: Vec<(&str, Asked)> = ASKED
+    /// The one thing that is asked, with its words and where each ends; `None` when it is several.
+    #[allow(clippy::type_complexity)]
+    fn take_asked(&mut self) -> Option<(Option<Asked>, Vec<(&'static str, usize)>)> {
+        let mut phrases: Vec<(&'static str, Asked)> = ASKED
             .iter()
             .flat_map(|(asked, phrases)| phrases.iter().map(|phrase| (*phrase, *asked)))
             .collect();
         phrases.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len()));
-        let mut found = BTreeSet::new();
+        let (mut found, mut words) = (BTreeSet::new(), Vec::new());
         for (phrase, meaning) in phrases {
-            if self.take(phrase).is_some() {
+            if let Some(end) = self.take(phrase) {
                 found.insert(meaning);
+                words.push((phrase, end));
             }
         }
         // "How many in total" asks for a number of rows.
         if found.contains(&Asked::Count) {
             found.remove(&Asked::Sum);
         }
-        (found.len() <= 1).then(|| found.first().copied())
+        (found.len() <= 1).then(|| (found.first().copied(), words))
+    }
+
+    /// Whether a word that ends here is said of what the first column names, though a column is asked
+    /// for: 最高的型号的价格 and "price of the largest model", but not 价格最高的型号.
+    fn is_of_rows(&self, (word, end): (&str, usize), headers: &[(usize, usize, &str)]) -> bool {
+        let rest = self.folded.get(end..).unwrap_or_default().trim_start();
+        let rest = rest.strip_prefix('的').unwrap_or(rest).trim_start();
+        let key =
+            |(_, column, name): &&(usize, usize, &str)| *column == 0 && rest.starts_with(*name);
+        let others = || headers.iter().filter(|(_, column, _)| *column > 0);
+        let before = word.contains(is_han) && others().any(|(at, ..)| at + word.len() <= end);
+        headers.iter().find(key).is_some() && others().next().is_some() && !before
     }
 
     /// Whether all that is left are words that any question has, or that tell which table is meant.

@@ -5,6 +5,7 @@ use cornu_core::{Acl, DocId, Document};
 use cornu_text::Tokenizer;
 
 use crate::counters::chars;
+use crate::table_questions::ask;
 
 /// The answer of the table in a document of this name; empty for none.
 fn said(name: &str, source: &str, question: &str) -> String {
@@ -548,4 +549,41 @@ fn merged_cells_are_not_asked() {
         said("a.html", &rows("", "<td>Rome</td>"), most),
         "Rome: 128"
     );
+}
+
+/// The cheapest model is not the one with the least power, nor the largest the one with the highest
+/// price.
+#[test]
+fn a_superlative_is_not_moved_to_another_column() {
+    let routers = "| 型号 | 价格（元） | 功耗 | 重量 | 启动耗时 |\n|---|---|---|---|---|\n\
+        | X5 | 399 | 20 W | 1 kg | 30 秒 |\n| X7 | 1299 | 12 W | 3 kg | 9 秒 |\n";
+    let pumps = "| Model | Price | Power (W) | Wait (h) |\n|---|---|---|---|\n\
+        | A1 | $40 | 900 | 5 |\n| B2 | $90 | 300 | 7 |\n";
+    for (source, question) in [
+        (routers, "最便宜的型号的功耗是多少？"),
+        (routers, "最贵的型号的重量是多少？"),
+        (routers, "最重的型号的价格是多少？"),
+        (routers, "最高的型号的价格是多少？"),
+        (routers, "最大的型号功耗多少？"),
+        (routers, "哪个型号的启动耗时最快？"),
+        (pumps, "What is the power of the cheapest model?"),
+        (pumps, "What is the price of the largest model?"),
+        (pumps, "Which model has the longest power?"),
+    ] {
+        let answer = ask(source, question);
+        assert!(answer.is_none(), "{question}: {answer:?}");
+    }
+    for (source, question, expected) in [
+        (routers, "最贵的型号的价格是多少？", "X7: 1299 元"),
+        (routers, "价格最高的型号是哪个？", "X7: 1299 元"),
+        (routers, "功耗最低的型号是哪个？", "X7: 12 W"),
+        (routers, "最高的价格是多少？", "X7: 1299 元"),
+        (routers, "哪个型号的重量最轻？", "X5: 1 kg"),
+        (pumps, "What is the price of the cheapest model?", "A1: $40"),
+        (pumps, "Which model has the highest power?", "A1: 900 W"),
+        (pumps, "Which model has the longest wait?", "B2: 7 h"),
+    ] {
+        let answer = ask(source, question).map(|answer| answer.to_string());
+        assert_eq!(answer.as_deref(), Some(expected), "{question}");
+    }
 }

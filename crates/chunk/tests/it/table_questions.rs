@@ -30,7 +30,7 @@ const CITIES: &str = "# Travel\n\nTable 1. Hotel limits\n\n\
 const MODELS: &str = "| 模型代号 | 参数量 | 上下文窗口 |\n|---|---|---|\n| BGE-small | 24M | 512 |\n\
     | Qwen-2.5-7B | 7B | 128k |\n| Llama-3-8B | 8B | 8k |\n";
 
-fn ask(source: &str, question: &str) -> Option<TableAnswer> {
+pub(crate) fn ask(source: &str, question: &str) -> Option<TableAnswer> {
     table(source).ask(question, &Tokenizer::new())
 }
 
