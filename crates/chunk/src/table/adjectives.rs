@@ -59,7 +59,7 @@ pub(super) fn suits(word: &str, name: &str, unit: &str) -> Suits {
     };
     let only = |own: bool| if own { Suits::Own } else { Suits::Not };
     let about = |stems: &[&str]| stems.iter().any(|stem| word.contains(stem));
-    if about(&["贵", "便宜", "cheap"]) {
+    if about(&["贵", "便宜", "cheap", "expensive"]) {
         return only(is(PRICE));
     }
     if about(&["重", "轻", "heav", "light"]) {
@@ -83,6 +83,28 @@ pub(super) fn suits(word: &str, name: &str, unit: &str) -> Suits {
     Suits::Any
 }
 
+/// Whether a word of comparison means a column of this (folded) name where a question names none: "the
+/// cheapest", of a table with a price. One of two prices, or what a thing costs a year, it is not.
+pub(super) fn means(word: &str, name: &str) -> bool {
+    let of = |stems: &[&str], names: &[&str]| {
+        stems.iter().any(|stem| word.contains(stem)) && names.contains(&name)
+    };
+    let prices = [
+        "价格",
+        "单价",
+        "售价",
+        "价钱",
+        "price",
+        "unit price",
+        "list price",
+    ];
+    of(&["贵", "便宜", "cheap", "expensive"], &prices)
+        || of(
+            &["重", "轻", "heav", "light"],
+            &["重量", "体重", "weight", "mass"],
+        )
+}
+
 /// Whether a name has a part: anywhere in Chinese, as a whole word or its plural in English.
 fn has_word(name: &str, part: &str) -> bool {
     match part.is_ascii() {
@@ -99,6 +121,15 @@ fn has_word(name: &str, part: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_price_is_meant_where_it_is_the_column_of_that_name() {
+        assert!(
+            means("cheapest", "price") && means("哪个贵", "价格") && means("heavier", "weight")
+        );
+        assert!(!means("cheapest", "shipping price") && !means("cheapest", "weight"));
+        assert!(!means("最高", "价格") && !means("longest", "length"));
+    }
 
     #[test]
     fn a_superlative_goes_by_its_own_kind() {

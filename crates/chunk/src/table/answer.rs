@@ -6,7 +6,7 @@ use std::fmt;
 
 use cornu_text::Tokenizer;
 
-use super::adjectives::{Suits, suits};
+use super::adjectives::{Suits, means, suits};
 use super::decimal::Decimal;
 use super::grid::Grid;
 use super::labels::are_names;
@@ -128,7 +128,8 @@ impl TableView {
     /// Understood are: the cell of a row and a column, also where "how many" asks for it and it
     /// holds a whole number; the largest and the smallest number of a
     /// column; sum, mean, number of rows; which of several rows has more or less, and the
-    /// difference of two; which rows, and how many, lie above or below a bound. Rows go by the words
+    /// difference of two, also of the price or weight that "cheapest" and "heavier" are about; which
+    /// rows, and how many, lie above or below a bound. Rows go by the words
     /// of their cells, columns by their names. Everything else has to be a function word, or a word
     /// of headings, caption or column names.
     ///
@@ -562,8 +563,26 @@ impl Answering<'_> {
         columns.next().is_none().then_some(*one)
     }
 
+    /// The column that "cheapest" or "heavier" is about, where the question names none.
+    fn implied_column(&self) -> Option<usize> {
+        let Question { columns, words, .. } = self.question;
+        if words.is_empty() || columns.range(1..).next().is_some() {
+            return None;
+        }
+        let meant = |column: &usize| {
+            let own = self.grid.columns.get(*column);
+            let name = own.map_or_else(String::new, |column| folded(&column.name));
+            words.iter().all(|word| means(word, &name))
+        };
+        let mut meant = (1..self.grid.columns.len()).filter(meant);
+        let one = meant.next()?;
+        let only = self.grid.only_number(&BTreeSet::from([one]));
+        only.filter(|_| meant.next().is_none())
+    }
+
     fn column_of(&self, rows: &BTreeSet<usize>) -> Option<Numbers> {
-        let column = self.grid.only_number(&self.question.columns)?;
+        let implied = self.implied_column();
+        let column = implied.or_else(|| self.grid.only_number(&self.question.columns))?;
         let unit = self.grid.columns.get(column)?;
         let mut numbers = Numbers {
             column,

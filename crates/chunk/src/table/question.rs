@@ -429,6 +429,7 @@ impl Text {
                 || StopWords::Common.contains(word)
                 || context.contains(word)
                 || word.strip_suffix('s').is_some_and(|one| context.contains(one))
+                || (word.is_ascii() && context.contains(&format!("{word}s")))
                 // 的有 and the like, where words were torn apart.
                 || word.chars().all(|c| PLAIN_HAN.contains(c))
         };

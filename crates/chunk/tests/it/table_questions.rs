@@ -424,6 +424,60 @@ fn how_many_of_a_column_is_the_cell_of_a_row() {
     }
 }
 
+/// "The cheapest" is about the column of prices, where there is one.
+#[test]
+fn a_comparison_of_prices_or_weights_needs_no_column() {
+    let routers = "# 路由器\n\n| 型号 | 价格（元） | 功耗 | 重量 |\n|---|---|---|---|\n\
+        | X5 | 399 | 20 W | 1 kg |\n| X7 | 1299 | 12 W | 3 kg |\n";
+    let pumps = "# Dosing pumps\n\n| Model | Price | Weight (kg) |\n|---|---|---|\n\
+        | A1 | $40 | 9.5 |\n| B2 | $90 | 3 |\n| C3 | $90 | 4 |\n";
+    check(
+        routers,
+        &[
+            ("最贵的型号是哪个？", "X7: 1299 元", &[(2, 2)]),
+            ("X5 和 X7 哪个便宜？", "X5: 399 元", &[(1, 2)]),
+            ("X7 比 X5 贵多少？", "900 元", &[(1, 2), (2, 2)]),
+            ("X5 比 X7 轻多少？", "2 kg", &[(1, 4), (2, 4)]),
+            ("哪个型号最重？", "X7: 3 kg", &[(2, 4)]),
+        ],
+    );
+    check(
+        pumps,
+        &[
+            ("Which dosing pump is the cheapest?", "A1: $40", &[(1, 2)]),
+            (
+                "Which pump is the most expensive?",
+                "B2, C3: $90",
+                &[(2, 2), (3, 2)],
+            ),
+            (
+                "How much heavier is A1 than B2?",
+                "6.5 kg",
+                &[(1, 3), (2, 3)],
+            ),
+            (
+                "How much more expensive is B2 than A1?",
+                "$50",
+                &[(1, 2), (2, 2)],
+            ),
+        ],
+    );
+    let two =
+        "| Model | Price | Price (net) |\n|---|---|---|\n| A1 | $40 | $30 |\n| B2 | $90 | $20 |\n";
+    let yearly = "| Model | Cost per year |\n|---|---|\n| A1 | $40 |\n| B2 | $90 |\n";
+    for (source, question) in [
+        (two, "Which model is the cheapest?"),
+        (yearly, "Which model is the cheapest?"),
+        (pumps, "How much heavier is B2 than A1?"),
+        (pumps, "Which pump is the longest?"),
+        (routers, "X7 是最贵的吗？"),
+        (routers, "除了 X7 哪个型号最贵？"),
+    ] {
+        let answer = ask(source, question);
+        assert!(answer.is_none(), "{question}: {answer:?}");
+    }
+}
+
 /// Years and identifiers have an order and a difference, and no sum.
 #[test]
 fn names_made_of_digits_are_not_added_up() {
