@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use cornu::chunk::html;
 use cornu::eval::beir::Query;
 use cornu::eval::metrics::{Gain, Metric, Qrels, Run, evaluate};
@@ -53,25 +53,40 @@ impl Set {
 
     /// Queries that were judged; one without a relevant document has no answer. Judgments name
     /// documents as citations do, or without their endings.
-    pub(crate) fn of_beir(name: String, queries: Vec<Query>, qrels: &Qrels, known: &Names) -> Self {
-        let tasks = queries.into_iter().filter_map(|query| {
-            let judged = qrels.get(&query.id)?;
+    ///
+    /// # Errors
+    /// A name without an ending that two documents have.
+    pub(crate) fn of_beir(
+        name: String,
+        queries: Vec<Query>,
+        qrels: &Qrels,
+        known: &Names,
+    ) -> Result<Self> {
+        let mut tasks = Vec::new();
+        for query in queries {
+            let Some(judged) = qrels.get(&query.id) else {
+                continue;
+            };
             let mut wanted = BTreeMap::new();
             for (doc, grade) in judged.iter().filter(|(_, grade)| *grade > 0) {
-                let best = wanted.entry(known.of(doc)).or_insert(grade);
+                let doc = known.of(doc);
+                let doc = doc.with_context(|| format!("the judgments of query {}", query.id))?;
+                let best = wanted.entry(doc).or_insert(grade);
                 *best = grade.max(*best);
             }
             let wanted = wanted.into_iter().collect();
-            Some(Task {
+            tasks.push(Task {
                 id: query.id,
                 text: query.text,
                 wanted: Wanted::Documents(wanted),
-            })
-        });
-        Self {
-            name,
-            tasks: tasks.collect(),
+            });
         }
+        Ok(Self { name, tasks })
+    }
+
+    /// How many questions are measured.
+    pub(crate) fn len(&self) -> usize {
+        self.tasks.len()
     }
 
     /// The documents that any question wants.
@@ -183,29 +198,43 @@ fn as_id(name: &str) -> String {
 
 /// The documents that the asker sees, by their names and by their names without endings.
 #[derive(Default)]
-pub(crate) struct Names(BTreeMap<String, String>);
+pub(crate) struct Names {
+    known: BTreeMap<String, String>,
+    /// Names without endings that several documents have.
+    shared: BTreeMap<String, Vec<String>>,
+}
 
 impl Names {
     pub(crate) fn new(docs: &[cornu::DocId]) -> Self {
-        let mut names = BTreeMap::new();
+        let (mut known, mut shared) = (BTreeMap::new(), BTreeMap::new());
         for doc in docs {
             if let Some((stem, _)) = doc.as_str().rsplit_once('.') {
-                names.insert(stem.to_owned(), doc.to_string());
+                let all: &mut Vec<String> = shared.entry(stem.to_owned()).or_default();
+                all.push(doc.to_string());
+                known.insert(stem.to_owned(), doc.to_string());
             }
         }
         for doc in docs {
-            names.insert(doc.to_string(), doc.to_string());
+            shared.remove(doc.as_str());
+            known.insert(doc.to_string(), doc.to_string());
         }
-        Self(names)
+        shared.retain(|_, docs| docs.len() > 1);
+        Self { known, shared }
     }
 
-    fn of(&self, name: &str) -> String {
+    fn of(&self, name: &str) -> Result<String> {
         let name = as_id(name);
-        self.0.get(&name).cloned().unwrap_or(name)
+        if let Some(docs) = self.shared.get(&name) {
+            bail!(
+                "{name:?} may be {}; name the document with its ending",
+                docs.join(" or ")
+            );
+        }
+        Ok(self.known.get(&name).cloned().unwrap_or(name))
     }
 
     pub(crate) fn holds(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.known.contains_key(name)
     }
 }
 

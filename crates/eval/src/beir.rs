@@ -61,11 +61,12 @@ pub fn queries_from<R: BufRead>(reader: R, file: &str) -> Records<Query, R> {
     Records::of(Lines::new(reader, file))
 }
 
-/// Reads a `qrels.tsv`: a header, then query id, document id and grade between tabs.
+/// Reads a `qrels.tsv`: a header, then query id, document id and grade between tabs. A grade below 0
+/// is not relevant, as 0 is: so trec_eval counts it.
 ///
 /// # Errors
 /// [`ReadError::Io`]; [`ReadError::Line`] for a missing header, another number of fields, a grade
-/// that is no integer from 0 to 255, or a pair of query and document that comes twice.
+/// that is no integer from -255 to 255, or a pair of query and document that comes twice.
 pub fn read_qrels(path: &Path) -> Result<Qrels, ReadError> {
     collect_qrels(Lines::open(path)?)
 }
@@ -250,10 +251,14 @@ fn collect_qrels<R: BufRead>(mut lines: Lines<R>) -> Result<Qrels, ReadError> {
         if query.is_empty() || document.is_empty() {
             return Err(lines.error("empty id", &line, "name a query and a document"));
         }
-        let grade = grade.trim().parse::<u8>().map_err(|_| {
-            let remedy = "a grade is an integer from 0 (not relevant) to 255";
+        let number = grade.trim().parse::<i16>().ok();
+        let number = number.filter(|number| (-255..=255).contains(number));
+        let grade = number.ok_or_else(|| {
+            let remedy = "a grade is an integer up to 255, and not relevant from 0 downwards";
             lines.error("not a grade", grade, remedy)
         })?;
+        // Junk and spam in TREC's files.
+        let grade = grade.clamp(0, 255) as u8;
         if qrels.insert(query, document.to_owned(), grade).is_some() {
             return Err(lines.error("judged before", &line, "keep one line of the two"));
         }

@@ -24,7 +24,7 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<Outcome> {
     let index = args.model.open(&args.index, None, terminal)?;
     note_grants(&principal, terminal);
     let names = Names::new(&index.documents(&principal)?);
-    let set = read(args, &names)?;
+    let set = read(args, &names, terminal)?;
     let (answerable, unanswerable) = measure::counts(&set)?;
     let wanted = set.documents();
     let unseen = wanted.iter().filter(|doc| !names.holds(doc)).count();
@@ -123,7 +123,7 @@ fn refusals(
     measure::refusals(index, principal, set, &threshold).map(Some)
 }
 
-fn read(args: &EvalArgs, names: &Names) -> Result<Set> {
+fn read(args: &EvalArgs, names: &Names, terminal: &Terminal) -> Result<Set> {
     if let Some(path) = &args.questions {
         let mut all = questions::read(path)?;
         if let Some(split) = &args.split {
@@ -143,8 +143,19 @@ fn read(args: &EvalArgs, names: &Names) -> Result<Set> {
     );
     let queries = read_queries(&folder.join("queries.jsonl"))?;
     let queries = queries.collect::<Result<Vec<_>, _>>()?;
-    let qrels = read_qrels(&judgments(args, folder)?)?;
-    Ok(Set::of_beir(name_of(folder), queries, &qrels, names))
+    let path = judgments(args, folder)?;
+    let qrels = read_qrels(&path)?;
+    let set = Set::of_beir(name_of(folder), queries, &qrels, names)
+        .with_context(|| path.display().to_string())?;
+    let missing = qrels.len().saturating_sub(set.len());
+    if missing > 0 {
+        terminal.note(&format!(
+            "{missing} of the {} queries that {} judges are not in queries.jsonl; they are not asked",
+            qrels.len(),
+            path.display()
+        ));
+    }
+    Ok(set)
 }
 
 /// BEIR keeps judgments in `qrels/SPLIT.tsv`, and sets with one split in `qrels.tsv`.

@@ -216,6 +216,33 @@ fn the_layout_of_beir_is_read_and_its_documents_are_found() {
     assert!(run.err.contains("qrels/train.tsv"), "{}", run.err);
 }
 
+/// A judgment that cannot be followed is told, and never followed at random.
+#[test]
+fn judgments_of_two_documents_or_of_no_query_are_said() {
+    let folder = asked();
+    folder.write("notes/c.md", "# Wells\n\nWells are deep.\n");
+    folder.write("notes/c.html", "<h1>Wells</h1><p>Wells are dry.</p>");
+    folder.run("index notes --db a.db --acl public").expect(0);
+    let query = json!({"_id": "1", "text": "Which wells are deep?"});
+    folder.write("set/queries.jsonl", query.to_string());
+    let judge = |doc: &str| {
+        let judgments = format!("query-id\tcorpus-id\tscore\n1\t{doc}\t1\n9\tnotes/a.md\t1\n");
+        folder.write("set/qrels/test.tsv", judgments);
+        folder.run("eval --db a.db --beir set --public --routes sparse -k 1")
+    };
+    let run = judge("notes/c").expect(2);
+    for part in [
+        "qrels/test.tsv",
+        "query 1",
+        "notes/c.html or notes/c.md",
+        "ending",
+    ] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+    let run = judge("notes/c.md").expect(0);
+    assert!(run.err.contains("1 of the 2 queries"), "{}", run.err);
+}
+
 /// `é` as one character or as two, as some systems name files: the document is the same.
 #[test]
 fn documents_are_the_same_however_their_names_are_composed() {

@@ -44,12 +44,15 @@ fn a_beir_folder_is_read() {
 
     let qrels = file(
         "qrels.tsv",
-        "query-id\tcorpus-id\tscore\r\nq\t0\t2\r\nq\t1\t0\r\n",
+        "query-id\tcorpus-id\tscore\r\nq\t0\t2\r\nq\t1\t0\r\nq\t2\t-2\r\n",
     );
     let qrels = read_qrels(&qrels).unwrap();
     let judgments = qrels.get("q").unwrap();
     assert_eq!((judgments.grade(&"0".into()), judgments.relevant()), (2, 1));
     assert!(judgments.is_judged(&"1".into()));
+    // Junk, in files of TREC: judged, and not relevant.
+    assert_eq!(judgments.grade(&"2".into()), 0);
+    assert!(judgments.is_judged(&"2".into()));
 
     let absent = read_corpus(&folder.path().join("absent.jsonl")).unwrap_err();
     assert!(matches!(&absent, ReadError::Io { file, .. } if file.ends_with("absent.jsonl")));
@@ -68,8 +71,8 @@ fn an_error_names_file_line_value_and_remedy() {
         qrels_from(text.as_bytes(), "dev/qrels.tsv").unwrap_err()
     };
     assert_message(
-        &qrels("q\td\t1\nq\td\t-2\n"),
-        &["dev/qrels.tsv, line 3", "\"-2\"", "0 (not"],
+        &qrels("q\td\t1\nq\te\t-300\n"),
+        &["dev/qrels.tsv, line 3", "\"-300\"", "0 downwards"],
     );
     assert_message(&qrels("q\td\t300\n"), &["line 2", "\"300\"", "to 255"]);
     assert_message(&qrels("q\td\t1.0\n"), &["\"1.0\""]);
