@@ -72,9 +72,10 @@ impl Question {
         let column = grid.only_number(&columns).map(|at| &grid.columns[at]);
         let bound = text.take_bound(column);
         let (asked, words) = text.take_asked()?;
-        let of_rows = words
-            .iter()
-            .any(|(word, end)| text.is_of_rows((*word, *end), &headers));
+        // Not of "difference between models" nor "total pump weight".
+        let extreme = matches!(asked, Some(Asked::Maximum | Asked::Minimum));
+        let mut said = words.iter();
+        let of_rows = extreme && said.any(|(word, end)| text.is_of_rows((*word, *end), &headers));
         let words = words.into_iter().map(|(word, _)| word).collect();
         let counted = asked == Some(Asked::Count);
         let than = match ["than", "比"].iter().find_map(|word| text.take(word)) {
@@ -401,16 +402,31 @@ impl Text {
         (found.len() <= 1).then(|| (found.first().copied(), words))
     }
 
-    /// Whether a word that ends here is said of what the first column names, though a column is asked
-    /// for: 最高的型号的价格 and "price of the largest model", but not 价格最高的型号.
+    /// Whether a word that ends here is said of the rows, though a column is asked for: 最高的型号的价格,
+    /// "price of the largest pump", "the largest pump's price"; but not 价格最高的型号.
     fn is_of_rows(&self, (word, end): (&str, usize), headers: &[(usize, usize, &str)]) -> bool {
         let rest = self.folded.get(end..).unwrap_or_default().trim_start();
         let rest = rest.strip_prefix('的').unwrap_or(rest).trim_start();
-        let key =
-            |(_, column, name): &&(usize, usize, &str)| *column == 0 && rest.starts_with(*name);
-        let others = || headers.iter().filter(|(_, column, _)| *column > 0);
-        let before = word.contains(is_han) && others().any(|(at, ..)| at + word.len() <= end);
-        headers.iter().find(key).is_some() && others().next().is_some() && !before
+        let others: Vec<_> = headers
+            .iter()
+            .filter(|(_, column, _)| *column > 0)
+            .collect();
+        let before = others.iter().any(|(at, ..)| at + word.len() <= end);
+        let follows = |(_, _, name): &(usize, usize, &str)| rest.starts_with(*name);
+        if others.is_empty() || others.iter().any(|header| follows(header)) {
+            return false;
+        }
+        if word.contains(is_han) {
+            return !before;
+        }
+        let start = self.folded.get(..end - word.len()).unwrap_or_default();
+        let start = start.trim_end();
+        let start = start.strip_suffix(" the").unwrap_or(start);
+        let key = headers
+            .iter()
+            .any(|header| header.1 == 0 && follows(header));
+        let owns = !before && rest.contains(['\'', '’']);
+        key || owns || (before && start.ends_with(" of"))
     }
 
     /// Whether all that is left are words that any question has, or that tell which table is meant.

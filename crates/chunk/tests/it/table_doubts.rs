@@ -555,9 +555,9 @@ fn merged_cells_are_not_asked() {
 /// price.
 #[test]
 fn a_superlative_is_not_moved_to_another_column() {
-    let routers = "| 型号 | 价格（元） | 功耗 | 重量 | 启动耗时 |\n|---|---|---|---|---|\n\
+    let routers = "# 路由器\n\n| 型号 | 价格（元） | 功耗 | 重量 | 启动耗时 |\n|---|---|---|---|---|\n\
         | X5 | 399 | 20 W | 1 kg | 30 秒 |\n| X7 | 1299 | 12 W | 3 kg | 9 秒 |\n";
-    let pumps = "| Model | Price | Power (W) | Wait (h) |\n|---|---|---|---|\n\
+    let pumps = "# Pumps\n\n| Model | Price | Power (W) | Wait (h) |\n|---|---|---|---|\n\
         | A1 | $40 | 900 | 5 |\n| B2 | $90 | 300 | 7 |\n";
     for (source, question) in [
         (routers, "最便宜的型号的功耗是多少？"),
@@ -569,6 +569,10 @@ fn a_superlative_is_not_moved_to_another_column() {
         (pumps, "What is the power of the cheapest model?"),
         (pumps, "What is the price of the largest model?"),
         (pumps, "Which model has the longest power?"),
+        (pumps, "What is the price of the largest?"),
+        (pumps, "What is the price of the largest pump?"),
+        (pumps, "What is the largest pump's price?"),
+        (routers, "最大的路由器的价格是多少？"),
     ] {
         let answer = ask(source, question);
         assert!(answer.is_none(), "{question}: {answer:?}");
@@ -582,6 +586,13 @@ fn a_superlative_is_not_moved_to_another_column() {
         (pumps, "What is the price of the cheapest model?", "A1: $40"),
         (pumps, "Which model has the highest power?", "A1: 900 W"),
         (pumps, "Which model has the longest wait?", "B2: 7 h"),
+        (
+            pumps,
+            "What is the difference between model A1 and model B2 in price?",
+            "$50",
+        ),
+        (pumps, "What is the total model price?", "$130"),
+        (pumps, "What is the average model power?", "600 W"),
     ] {
         let answer = ask(source, question).map(|answer| answer.to_string());
         assert_eq!(answer.as_deref(), Some(expected), "{question}");
