@@ -8,6 +8,9 @@ pub(super) enum Suits {
     Own,
     /// It may be about any column: "highest".
     Any,
+    /// It is about another kind of thing, unless it stands beside the column's name: "the heaviest
+    /// rainfall".
+    Beside,
     /// It is about something else.
     Not,
 }
@@ -57,20 +60,20 @@ pub(super) fn suits(word: &str, name: &str, unit: &str) -> Suits {
     let is = |(names, units): Kind| {
         units.contains(&unit) || names.iter().any(|part| has_word(name, part))
     };
-    let only = |own: bool| if own { Suits::Own } else { Suits::Not };
+    let or = |own: bool, other: Suits| if own { Suits::Own } else { other };
     let about = |stems: &[&str]| stems.iter().any(|stem| word.contains(stem));
     if about(&["贵", "便宜", "cheap", "expensive"]) {
-        return only(is(PRICE));
+        return or(is(PRICE), Suits::Not);
     }
     if about(&["重", "轻", "heav", "light"]) {
-        return only(is(WEIGHT));
+        return or(is(WEIGHT), Suits::Beside);
     }
     if about(&["长", "短", "long", "short"]) {
         return match is(TIME) || is(LENGTH) {
             true => Suits::Own,
             // A queue of 12 may be long.
             false if unit.is_empty() && !is(PRICE) && !is(WEIGHT) => Suits::Any,
-            false => Suits::Not,
+            false => Suits::Beside,
         };
     }
     if about(&["快", "慢"]) {
@@ -141,15 +144,15 @@ mod tests {
             ("最便宜", "价格", "元", Suits::Own),
             ("最贵", "功耗", "w", Suits::Not),
             ("最重", "净重", "kg", Suits::Own),
-            ("heaviest", "price", "$", Suits::Not),
+            ("heaviest", "price", "$", Suits::Beside),
             ("longest", "wait", "", Suits::Own),
             ("longest", "queue", "", Suits::Any),
-            ("longest", "power", "w", Suits::Not),
+            ("longest", "power", "w", Suits::Beside),
             ("最快", "同比增长", "%", Suits::Any),
             ("最快", "耗时", "秒", Suits::Not),
             ("最高", "价格", "元", Suits::Any),
             ("最贵", "评价", "", Suits::Not),
-            ("最长", "同比增长", "%", Suits::Not),
+            ("最长", "同比增长", "%", Suits::Beside),
         ] {
             assert_eq!(suits(word, name, unit), expected, "{word} {name}");
         }

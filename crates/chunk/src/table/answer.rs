@@ -274,7 +274,8 @@ impl Answering<'_> {
             match suits(word, &name, &unit) {
                 Suits::Own => {}
                 Suits::Any if !self.question.of_rows => {}
-                Suits::Any | Suits::Not => return None,
+                Suits::Beside if self.question.beside => {}
+                Suits::Any | Suits::Beside | Suits::Not => return None,
             }
         }
         match asked {

@@ -21,6 +21,8 @@ pub(super) struct Question {
     pub(super) words: Vec<&'static str>,
     /// Whether one of them is said of the rows and not of a column: "the price of the largest model".
     pub(super) of_rows: bool,
+    /// Whether each of them stands beside a column's name: "heaviest rainfall", 负荷最重.
+    pub(super) beside: bool,
     pub(super) bound: Option<(Bound, Quantity)>,
     /// Whether two of these names are the ends of a range: "2021 to 2023", 2021 至 2023 之间.
     pub(super) spans: bool,
@@ -76,6 +78,9 @@ impl Question {
         let extreme = matches!(asked, Some(Asked::Maximum | Asked::Minimum));
         let mut said = words.iter();
         let of_rows = extreme && said.any(|(word, end)| text.is_of_rows((*word, *end), &headers));
+        let beside = words
+            .iter()
+            .all(|(word, end)| text.is_beside((*word, *end), &headers));
         let words = words.into_iter().map(|(word, _)| word).collect();
         let counted = asked == Some(Asked::Count);
         let than = match ["than", "比"].iter().find_map(|word| text.take(word)) {
@@ -91,6 +96,7 @@ impl Question {
                 asked,
                 words,
                 of_rows,
+                beside,
                 bound,
                 than,
             })
@@ -400,6 +406,18 @@ impl Text {
             found.remove(&Asked::Sum);
         }
         (found.len() <= 1).then(|| (found.first().copied(), words))
+    }
+
+    /// Whether a word that ends here stands beside the name of a column of numbers.
+    fn is_beside(&self, (word, end): (&str, usize), headers: &[(usize, usize, &str)]) -> bool {
+        let rest = self.folded.get(end..).unwrap_or_default().trim_start();
+        let rest = rest.strip_prefix('的').unwrap_or(rest).trim_start();
+        let start = end.saturating_sub(word.len());
+        let gap = |at: usize| self.folded.get(at..start).map(str::trim);
+        let mut others = headers.iter().filter(|(_, column, _)| *column > 0);
+        others.any(|(at, _, name)| {
+            rest.starts_with(*name) || matches!(gap(*at), Some("" | "是" | "为" | "is" | "was"))
+        })
     }
 
     /// Whether a word that ends here is said of the rows, though a column is asked for: 最高的型号的价格,

@@ -559,7 +559,11 @@ fn a_superlative_is_not_moved_to_another_column() {
         | X5 | 399 | 20 W | 1 kg | 30 秒 |\n| X7 | 1299 | 12 W | 3 kg | 9 秒 |\n";
     let pumps = "# Pumps\n\n| Model | Price | Power (W) | Wait (h) |\n|---|---|---|---|\n\
         | A1 | $40 | 900 | 5 |\n| B2 | $90 | 300 | 7 |\n";
+    let rain = "| Station | Rainfall (mm) | Snow (cm) |\n|---|---|---|\n| Oslo | 80 | 9 |\n| Lima | 5 | 0 |\n";
+    let shops = "| 车间 | 负荷 | 人数 |\n|---|---|---|\n| 甲 | 80% | 9 |\n| 乙 | 55% | 12 |\n";
     for (source, question) in [
+        (rain, "What is the snow of the heaviest station?"),
+        (shops, "最重的车间的人数是多少？"),
         (routers, "最便宜的型号的功耗是多少？"),
         (routers, "最贵的型号的重量是多少？"),
         (routers, "最重的型号的价格是多少？"),
@@ -568,7 +572,7 @@ fn a_superlative_is_not_moved_to_another_column() {
         (routers, "哪个型号的启动耗时最快？"),
         (pumps, "What is the power of the cheapest model?"),
         (pumps, "What is the price of the largest model?"),
-        (pumps, "Which model has the longest power?"),
+        (pumps, "What is the power of the longest model?"),
         (pumps, "What is the price of the largest?"),
         (pumps, "What is the price of the largest pump?"),
         (pumps, "What is the largest pump's price?"),
@@ -592,6 +596,12 @@ fn a_superlative_is_not_moved_to_another_column() {
             "$50",
         ),
         (pumps, "What is the total model price?", "$130"),
+        (
+            rain,
+            "Which station had the heaviest rainfall?",
+            "Oslo: 80 mm",
+        ),
+        (shops, "哪个车间的负荷最重？", "甲: 80%"),
         (pumps, "What is the average model power?", "600 W"),
     ] {
         let answer = ask(source, question).map(|answer| answer.to_string());
